@@ -16,7 +16,7 @@
 #include <bpf/bpf.h>
 #include <cmocka.h>
 
-#include "bpf/clients_map.h"
+#include "bpf/tables.h"
 #include "xdp/abi.h"
 
 #define MAP_CAP   512

@@ -13,8 +13,9 @@
  * set of zones each zone is edited: names are added to the filter before they are served, and the
  * driver's denials are compared with the new version.
  *
- * The engine's own comparison (engine/given.h) also sees some of the queries that the driver has
- * answered. It finds no fault, and decides nothing while older answers may be in the cache.
+ * The engine's own comparison (engine/shared_answer.h) also sees some of the queries that the
+ * driver has answered. It finds no fault, and decides nothing while older answers may be in the
+ * cache.
  *
  * In the environment QUERIES is the number of all queries, ZONES that of zones, SEED the seed.
  */

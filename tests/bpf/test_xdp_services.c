@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "bpf/services.h"
+#include "bpf/tables.h"
 #include "tests/lib/draw.h"
 #include "tests/lib/tunnel.h"
 #include "tests/lib/xdpworld.h"

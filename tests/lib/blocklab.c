@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/block_map.h"
+#include "bpf/tables.h"
 #include "dns/name.h"
 
 void blocklab_open(struct blocklab *lab, const struct bpfmaps *maps, uint32_t cap)

@@ -7,8 +7,8 @@
 #ifndef VOLLEY_TESTS_LIB_MADEZONES_H
 #define VOLLEY_TESTS_LIB_MADEZONES_H
 
+#include "zonemgr/entry.h"
 #include "zonemgr/zonemgr.h"
-#include "zonemgr/zones_steps.h"
 
 /* Makes zones with these n entries, which they own from then on. */
 struct zones *madezones_new(const struct zones_env *env, struct zones_entry *const *entries,

@@ -20,7 +20,7 @@ from secondaries import certificate
 from test_primary import count_records, counters, pass_time, query, receive, serve
 
 SERVER_CONNS = 1024    # TCP_PEERS_DEFAULT, of userspace/port/tcp_peers.h
-NOTIFY_RUNNING = 64    # NOTIFY_RUNNING_MAX, of userspace/transfer/notify_out.h
+NOTIFY_RUNNING = 64    # NOTIFY_RUNNING_MAX, of userspace/transfer/primary_state.h
 CHECKS = 64            # of SECONDARY_CHECKS, of userspace/transfer/secondary.h
 
 

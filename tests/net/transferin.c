@@ -22,7 +22,6 @@
 #include "base/err.h"
 #include "config/config.h"
 #include "dns/name.h"
-#include "transfer/calls.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer.h"
 #include "transfer/transfer_thread.h"

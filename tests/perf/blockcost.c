@@ -29,7 +29,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "bpf/block_map.h"
+#include "bpf/tables.h"
 #include "cache/cache.h"
 #include "limits/block_table.h"
 #include "tests/lib/bpfmaps.h"

@@ -17,7 +17,6 @@
 #include "cache/dependency_filter.h"
 #include "cache/entry_walk.h"
 #include "invalidate/affected.h"
-#include "invalidate/routes.h"
 #include "tests/perf/manyanswers.h"
 
 /* Names whose address the new version changes; each version changes others. */

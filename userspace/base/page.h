@@ -50,4 +50,21 @@ static inline void page_release(void *at, size_t n)
 		(void)madvise((void *)first, inside, MADV_DONTNEED);
 }
 
+/* Maps an array map of the kernel into our memory, for reading and writing. Any thread. */
+
+/* Maps the first `bytes` octets of the map's values. NULL: the kernel does not map them. */
+static inline void *map_memory_open(int fd, size_t bytes)
+{
+	void *at = mmap(NULL, page_round(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* NULL is allowed. */
+static inline void map_memory_close(void *at, size_t bytes)
+{
+	if (at)
+		munmap(at, page_round(bytes));
+}
+
 #endif

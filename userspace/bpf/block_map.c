@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bpf/block_map.h"
+#include "bpf/tables.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

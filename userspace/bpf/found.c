@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "bpf/map_memory.h"
+#include "base/page.h"
 #include "cache/cache.h"
 #include "xdp/abi.h"
 #include "xdp/key.h"

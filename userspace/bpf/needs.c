@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bpf/needs.h"
+#include "bpf/refusal.h"
 
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>

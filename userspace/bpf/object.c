@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/map_memory.h"
+#include "base/page.h"
 #include "bpf/refusal.h"
 #include "volley.skel.h"
 

@@ -33,7 +33,7 @@ struct object_maps {
 	int refresh_fd; /* volley_refresh */
 	int rrl_fd;     /* volley_rrl */
 	int loads_fd;   /* volley_loads */
-	int blocks_fd;  /* volley_blocks; bpf/block_map.h puts a table into it */
+	int blocks_fd;  /* volley_blocks; bpf/tables.h puts a table into it */
 	int blocked_fd;
 	int taps_fd;  /* volley_taps; bpf/tap_rings.h puts rings into it */
 	int names_fd; /* volley_names */

@@ -25,7 +25,7 @@
  * by the dispatcher, generic alone, the kernel's sockets. If a step is refused, the next one that
  * interfaces[].xdp allows is tried; none, if another program is on the interface, or if the
  * verifier refuses the program, which it does in every mode. refusal.h logs each refusal in the
- * kernel's own words; needs.h probes for BPF helpers that the kernel lacks.
+ * kernel's own words; refusal.h probes for BPF helpers that the kernel lacks.
  */
 #ifndef VOLLEY_BPF_PROGRAM_H
 #define VOLLEY_BPF_PROGRAM_H

@@ -15,7 +15,6 @@
 #include "base/err.h"
 #include "base/kernel.h"
 #include "base/log.h"
-#include "bpf/needs.h"
 
 #define KERNEL_SAYS "Kernel error message: " /* libbpf prints it before the kernel's message */
 /* libbpf prints these around the verifier's log, which is one text of any length. */

@@ -14,6 +14,7 @@
 #ifndef VOLLEY_BPF_REFUSAL_H
 #define VOLLEY_BPF_REFUSAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define REFUSAL_CAP 256 /* of a message */
@@ -35,5 +36,17 @@ void refusal_explain(int code, char *text, size_t cap);
 /* Finds the lines of the verifier's LOG that say why it refused a program: at most two, joined by
  * "; ". "": the log has none. */
 void refusal_read_log(const char *log, char *words, size_t cap);
+
+/* Finds what the XDP program needs and this kernel lacks. It asks the kernel and does not look at
+ * the version: distributions backport features to older kernels. */
+
+#define NEEDS_HELPER_CAP 96
+
+/*
+ * Finds a BPF helper that the program calls and that this kernel lacks for XDP programs. If there
+ * are several, it is the newest: "bpf_xdp_store_bytes(): take Linux 5.18 or later". False: none is
+ * missing. Needs CAP_BPF; without it, no helper is found missing.
+ */
+bool needs_find_missing(char *text, size_t cap);
 
 #endif

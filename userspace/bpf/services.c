@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bpf/services.h"
+#include "bpf/tables.h"
 
 #include <bpf/bpf_endian.h>
 #include <errno.h>

@@ -1,12 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sends a command to the daemon's control socket (config/ctl_protocol.h) and gets the reply. */
+/*
+ * Sends a command to the daemon's control socket (config/ctl_protocol.h) and gets the reply. Behind
+ * it: the commands that ask more than once, health, capture and top.
+ */
 #ifndef VOLLEY_CLIENT_CALL_H
 #define VOLLEY_CLIENT_CALL_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Connects to the socket at PATH. Returns a descriptor to close(), or -errno: -ENOENT or
@@ -37,5 +41,71 @@ bool call_is_usage(const char *code);
 
 /* Waits until the daemon closes the connection. 0, or -ETIMEDOUT after WAIT_MS. */
 int call_wait_end(int fd, int wait_ms) __attribute__((warn_unused_result));
+
+/*
+ * volleyctl health: asks the daemon what it thinks of this host (report/health.h), asks its service
+ * addresses a question where one is given (client/probe.h), and prints what there is to say:
+ *
+ *      healthy | not healthy: SENTENCE      a line for each reason
+ *      warning: SENTENCE                    a line for each warning
+ *
+ * One thread.
+ */
+
+/* Exit codes of volleyctl. */
+enum health_exit {
+	HEALTH_EXIT_HEALTHY,
+	HEALTH_EXIT_NOT,
+	HEALTH_EXIT_USAGE,
+	HEALTH_EXIT_NO_DAEMON, /* or the daemon did not reply in time */
+};
+
+/*
+ * Runs with the N arguments after "health". SOCKET is the daemon's. It waits at most WAIT_MS for
+ * the daemon, and as long again for each service address. With IS_JSON it prints the daemon's
+ * object, to which it adds the reasons of the probes.
+ */
+enum health_exit health_call(FILE *out, const char *socket, int wait_ms, bool is_json, int n,
+			     char *const *words);
+
+/*
+ * volleyctl capture: takes packets from the daemon (daemon/capture.h) 20 times a second and writes
+ * them as a pcap file of LINKTYPE_RAW, until there are enough, the time is over, or SIGINT or
+ * SIGTERM comes.
+ */
+
+struct capture_call {
+	const char *socket; /* of the daemon */
+	int wait_ms;        /* the longest wait for each reply */
+	/* print the final numbers as JSON on standard output, if the packets go elsewhere */
+	bool is_json;
+	FILE *errors; /* gets the error messages */
+};
+
+/* Runs with the N arguments after "capture". Returns an exit status of volleyctl; or -errno if no
+ * daemon was reached and nothing was written. */
+int capture_call(const struct capture_call *call, int n, char *const *words);
+
+/*
+ * volleyctl top: asks the daemon once a second (daemon/live.h) and shows what is asked in these
+ * seconds (client/top_view.h): on a terminal until q is typed or a signal comes, else once, as text
+ * or JSON.
+ *
+ * Each return restores the terminal. One thread, which handles SIGINT, SIGTERM, SIGHUP, SIGQUIT and
+ * SIGWINCH while it runs.
+ */
+
+struct top_call {
+	const char *socket; /* of the daemon */
+	int wait_ms;        /* the longest wait for each reply */
+	bool is_json;       /* print one view, as JSON */
+	FILE *errors;       /* gets the error messages */
+};
+
+/*
+ * Runs with the N arguments after "top", and writes to standard output. Returns an exit status of
+ * volleyctl; or -errno if no daemon was reached and nothing was written.
+ */
+int top_call(const struct top_call *call, int n, char *const *words);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "client/capture_call.h"
+#include "client/call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "client/call.h"
 #include "config/value.h"
 #include "config/words.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "client/health_call.h"
+#include "client/call.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "client/call.h"
 #include "client/probe.h"
 
 #define PROBES_CAP 16

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "client/table.h"
 #include "config/settings.h"
 #include "config/units.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Three steps: find the columns, make the text of each cell, print the lines. */
-#include "client/table.h"
+#include "client/result_text.h"
 
 #include <ctype.h>
 #include <errno.h>

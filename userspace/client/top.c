@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "client/top.h"
+#include "client/call.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -16,7 +16,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "client/call.h"
 #include "client/top_view.h"
 #include "config/value.h"
 #include "config/words.h"

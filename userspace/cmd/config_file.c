@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/config_file.h"
+#include "cmd/volleyctl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/import_script.h"
+#include "cmd/volleyctl.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/passed_file.h"
+#include "cmd/volleyctl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "cmd/config_file.h"
 
 /* A descriptor, or a negative code. */
 static int copy_to_memory(const char *path)

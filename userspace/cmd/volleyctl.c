@@ -3,8 +3,8 @@
 /*
  * volleyctl: sends a command to a running volleyd over its control socket and prints the reply.
  * config/words.c has the commands and their arguments. The daemon runs them, except doctor, which
- * looks at the host itself (doctor/doctor.h), and import, which is a script (cmd/import_script.h).
- * top and capture ask the daemon again and again (client/top.h, client/capture_call.h).
+ * looks at the host itself (doctor/doctor.h), and import, which is a script (cmd/volleyctl.h).
+ * top and capture ask the daemon again and again (client/call.h, client/call.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -17,19 +17,12 @@
 
 #include "base/err.h"
 #include "client/call.h"
-#include "client/capture_call.h"
-#include "client/health_call.h"
 #include "client/result_text.h"
-#include "client/top.h"
-#include "cmd/config_file.h"
-#include "cmd/import_script.h"
-#include "cmd/passed_file.h"
-#include "cmd/zone_check.h"
+#include "cmd/volleyctl.h"
 #include "config/help.h"
 #include "config/value.h"
 #include "config/words.h"
 #include "doctor/doctor.h"
-#include "doctor/print.h"
 
 #define WAIT_S_DEFAULT 60
 #define WAIT_S_HEALTH  5 /* the caller needs a quick answer */

@@ -13,11 +13,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "daemon/libraries.h"
-#include "daemon/start_check.h"
-#include "daemon/daemon.h"
 #include "config/help.h"
-#include "config/schema.h"
+#include "config/settings.h"
+#include "daemon/daemon.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 /*

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/document.h"
 #include "config/fields.h"
-#include "config/include.h"
 #include "config/member.h"
 #include "config/reader.h"
 #include "config/words.h"

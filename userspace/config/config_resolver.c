@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "config/loops.h"
+#include "config/addresses.h"
 #include "config/reader.h"
 #include "config/value.h"
 

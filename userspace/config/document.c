@@ -12,9 +12,9 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "config/nearest.h"
+#include "config/fields.h"
+#include "config/help.h"
 #include "config/value.h"
-#include "config/words_level.h"
 
 /* A million zones take about 80 MB; a longer file is not a configuration. */
 #define FILE_BYTES_MAX (256u << 20)

@@ -4,8 +4,8 @@
  * A configuration as written: the text of its file, one tree of it and all files that it includes,
  * whose nodes have their keys of the table, and the sentences that name a place in it.
  *
- *	file ─► tree ─► include.h: other files ─► shape: each node is a key of the table, and a map,
- *	                                          a list or a value as the table wants it
+ *	file ─► tree ─► include: other files ─► shape: each node is a key of the table, and a map,
+ *	                                         a list or a value as the table wants it
  *
  * The first failure is kept, with its code in .failed. Later failures are ignored, so the steps of
  * a load need no check between them. One thread; the caller owns the storage.
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/words_level.h"
+#include "config/fields.h"
 #include "config/yamltree.h"
 
 struct document {
@@ -81,5 +81,29 @@ void document_refuse_missing(struct document *document, const struct yamltree *a
 /* Fails because TEXT, the value of the key BELOW the node AT, is already at FIRST. */
 void document_refuse_twice(struct document *document, const struct yamltree *at, const char *below,
 			   const char *text, const struct yamltree *first);
+
+/*
+ * Configurations of several files: `include` at the top level of a file names other files.
+ *
+ *	volley.yaml ──► tree ◄── conf.d/a.yaml     maps and lists are joined, a value that is there
+ *	                 │   ◄── conf.d/b.yaml     twice is refused
+ *	                 ▼
+ *	             one tree, in which each node knows the file and the line that it is from
+ *
+ * The text of the document becomes the text of the whole tree. A configuration without include does
+ * not change.
+ */
+
+struct document;
+
+#define INCLUDE_DEPTH_MAX 8     /* files above the included file */
+#define INCLUDE_FILES_MAX 10000 /* in all */
+
+/*
+ * After document_read(), which has read the first file: joins the trees of all files. A pattern
+ * starts at the folder of its file; in the first file, at the folder of .base. Its files come in
+ * the order of their names.
+ */
+void include_run(struct document *document);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/nearest.h"
 #include "config/words.h"
 
 #define LINE_WIDTH 80

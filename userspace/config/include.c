@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Joins the trees of files and writes them as one text. */
-#include "config/include.h"
+#include "config/document.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "config/document.h"
 
 /* --- Joining ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config/loops.h"
+#include "config/addresses.h"
 
 #include <ifaddrs.h>
 #include <netinet/in.h>

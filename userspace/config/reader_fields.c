@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "config/addresses.h"
 #include "config/fields.h"
-#include "config/port_addr.h"
 #include "config/reader.h"
 #include "config/value.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One function for each kind of value; a list's function wraps that of its items. */
-#include "config/schema.h"
+#include "config/settings.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "config/words_level.h"
+#include "config/fields.h"
 
 #define ADDRESS "[0-9A-Fa-f:.]+"
 #define ZONE    "(%[^/: \\t@#%]{1,15})?" /* RFC 4007 section 11 */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/words_level.h"
+#include "config/fields.h"
 #include "config/yamltree.h"
 
 #define PATH_CAP YAMLTREE_PATH_CAP

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/fields.h"
 #include "config/settings.h"
 #include "config/value.h"
-#include "config/words_level.h"
 
 #define PATH_CAP 512 /* with names of items in it */
 

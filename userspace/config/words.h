@@ -40,7 +40,7 @@ enum words_type {
 	WORDS_WORDS,      /* a list of texts */
 	WORDS_USERS,      /* a list of users and groups: NAME or group:NAME, or their numbers */
 	WORDS_PATHS,      /* a list of files */
-	WORDS_PATTERNS,   /* a path with wildcards, or a list of them; see config/include.h */
+	WORDS_PATTERNS,   /* a path with wildcards, or a list of them; see config/document.h */
 	WORDS_COUNT,      /* a whole number */
 	WORDS_PORT,       /* a port, stored in wire order */
 	WORDS_AUTO_COUNT, /* a whole number, or auto, stored as 0 */

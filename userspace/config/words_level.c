@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config/words_level.h"
+#include "config/fields.h"
 
 #include <assert.h>
 #include <stdio.h>

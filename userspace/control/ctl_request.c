@@ -10,7 +10,6 @@
 
 #include "base/err.h"
 #include "config/words.h"
-#include "control/quoted.h"
 #include "control/rights.h"
 
 #define ERR_CAP 1024

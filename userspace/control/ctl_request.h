@@ -26,7 +26,7 @@ void ctl_request_tell(struct ctl_request_told *told, int code);
 
 /*
  * Runs the request in LEN octets of LINE, of a client that may do MAY and less, and fills *TOLD.
- * Unless MAY is CTL_OWNS, the reply has no words that are quoted from a file (control/quoted.h).
+ * Unless MAY is CTL_OWNS, the reply has no words that are quoted from a file (control/rights.h).
  * Returns the reply: a new string that ends with a newline; free() it. NULL: out of memory, or, if
  * *IS_LATER is set, the reply comes later. A refusal has the code of the error, or "request" (the
  * line is not a request), "version", "command" (unknown), "EACCES" (no right) or "usage" (number of

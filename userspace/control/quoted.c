@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/quoted.h"
+#include "control/rights.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -16,6 +16,7 @@
 #ifndef VOLLEY_CONTROL_RIGHTS_H
 #define VOLLEY_CONTROL_RIGHTS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -63,5 +64,23 @@ enum ctl_kind rights_of(const struct rights *rights, const struct rights_peer *p
 
 /* A sentence that says who may run a command of this kind. Static. */
 const char *rights_refusal(enum ctl_kind kind);
+
+/*
+ * Hides the words that a sentence quotes from a file:
+ *
+ *	"zone a.test.: /srv/a.zone:7: 'secret' is not a TTL"
+ *	"zone a.test.: /srv/a.zone:7: '...' is not a TTL"
+ *
+ * The daemon may read files that the client of the control socket cannot read. A file that is named
+ * in the configuration, and lies in a folder of somebody else, may be a symbolic link to such a
+ * file. So a client gets the place and the kind of a mistake. Root, the daemon's user and the log
+ * get the words, too.
+ */
+
+/* In TEXT, in place: all between the first and the last ' behind a place, ":NUMBER: ". Pure. */
+void quoted_hide_text(char *text);
+
+/* In all strings of VALUE. 0 or -ENOMEM. */
+int quoted_hide(json_t *value) __attribute__((warn_unused_result));
 
 #endif

@@ -8,10 +8,12 @@
 #define VOLLEY_DAEMON_ANSWER_CACHE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "bpf/object.h"
 #include "cache/cache.h"
 #include "cache/keeper.h"
+#include "config/config.h"
 
 struct answer_cache {
 	struct object_maps maps;
@@ -47,5 +49,18 @@ static inline int answer_cache_fd(const struct answer_cache *c, int fd)
 {
 	return c->is_anonymous ? -1 : fd;
 }
+
+/* Plans the sizes of the cache for a configuration. */
+
+#define CACHE_PLAN_TEXT_CAP 128
+
+/*
+ * Computes the sizes for cache.size, cache.names and cache.intervals, with a slot for each zone of
+ * the configuration and for everything else that needs one. 0, or a negative code with a sentence
+ * in err: -ENOMEM if cache.size is more than the host's memory; another code if it is too small,
+ * and then the sentence names a size that is large enough.
+ */
+int cache_plan(struct cache_sizes *sizes, const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/cache_plan.h"
+#include "daemon/answer_cache.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -11,11 +11,10 @@
 #include "base/err.h"
 #include "cache/entry_walk.h"
 #include "census/cache_match.h"
-#include "report/cache_report.h"
+#include "report/report.h"
 #include "census/denial_query.h"
 #include "base/background.h"
 #include "base/json_put.h"
-#include "report/report.h"
 
 #define FOUND_MAX 256u /* answers that a lookup shows */
 

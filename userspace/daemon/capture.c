@@ -22,7 +22,7 @@
 #include "dns/name.h"
 #include "report/report_view.h"
 #include "dns/proto.h"
-#include "tap/event_packet.h"
+#include "tap/event.h"
 #include "tap/querylog.h"
 
 #define ID_BYTES   17

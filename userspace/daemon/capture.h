@@ -5,7 +5,7 @@
  * which no other program of the host can see. While a capture runs, the tap reports each answer
  * (tap/tap.h):
  *
- *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/event_packet.h) ─► room
+ *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/event.h) ─► room
  *      room ─► capture_run(next) ─► volleyctl
  *
  * One capture runs at a time. It ends when volleyctl says so, or has sent no `next` for

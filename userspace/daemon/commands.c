@@ -15,18 +15,12 @@
 #include "config/words.h"
 #include "daemon/cache_queries.h"
 #include "daemon/capture.h"
-#include "daemon/commands_config.h"
-#include "daemon/commands_policy.h"
-#include "daemon/commands_resolver.h"
-#include "daemon/commands_zone.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/daemon_audit.h"
-#include "report/health_facts.h"
+#include "report/report.h"
 #include "report/top_names.h"
 #include "daemon/live.h"
 #include "report/new_start.h"
-#include "report/names_report.h"
-#include "report/report.h"
 
 static int give_daemon_command(json_t **result, json_t *object)
 {

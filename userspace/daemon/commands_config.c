@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/commands_config.h"
+#include "daemon/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "config/settings.h"
-#include "daemon/start_check.h"
+#include "daemon/daemon.h"
 #include "daemon/zone_service.h"
 #include "report/new_start.h"
 

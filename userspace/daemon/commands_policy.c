@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/commands_policy.h"
+#include "daemon/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "config/words.h"
 #include "control/ctl_command.h"
 #include "policy/block_book.h"
-#include "policy/block_words.h"
+#include "policy/block_records.h"
 #include "policy/cookies.h"
 #include "policy/rate_limits.h"
 #include "report/report_view.h"

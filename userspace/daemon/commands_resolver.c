@@ -1,13 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/commands_resolver.h"
+#include "daemon/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "daemon/cache_queries.h"
-#include "report/report_lookup.h"
-#include "report/report_upstreams.h"
+#include "report/report.h"
 
 int commands_resolver_lookup(void *user, const json_t *args, json_t **result, char *err,
 			     size_t err_cap)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/commands_zone.h"
+#include "daemon/commands.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -20,7 +20,7 @@
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
-#include "report/health_facts.h"
+#include "report/report.h"
 #include "report/top_names.h"
 
 /* --- Events ----------------------------------------------------------------------------------- */

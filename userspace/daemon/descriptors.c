@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "port/tcp_peers.h"
 #include "port/handshake.h"
-#include "transfer/notify_out.h"
+#include "transfer/primary_state.h"
 #include "transfer/secondary.h"
 #include "xdp/abi.h"
 

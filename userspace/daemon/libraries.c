@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/libraries.h"
+#include "daemon/daemon.h"
 
 #include <event2/event.h>
 #include <jansson.h>

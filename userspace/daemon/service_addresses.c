@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/services.h"
+#include "bpf/tables.h"
 #include "iface/dpdk_iface.h"
 #include "report/missing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/snapshot_file.h"
+#include "daemon/snapshots.h"
 
 #include <errno.h>
 #include <fcntl.h>

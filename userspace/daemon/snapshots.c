@@ -14,8 +14,7 @@
 #include "base/log.h"
 #include "base/background.h"
 #include "base/kernel.h"
-#include "daemon/snapshot_file.h"
-#include "invalidate/routes.h"
+#include "invalidate/affected.h"
 
 #define WHY_CAP 640
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/start_check.h"
+#include "daemon/daemon.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "control/rights.h"
-#include "daemon/cache_plan.h"
+#include "daemon/answer_cache.h"
 #include "daemon/descriptors.h"
 #include "daemon/taps.h"
 #include "daemon/zone_service.h"

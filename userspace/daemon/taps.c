@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/log.h"
-#include "rpz/policy_said.h"
+#include "rpz/policy.h"
 
 static void copy_taps_text(char *to, size_t cap, const char *text)
 {

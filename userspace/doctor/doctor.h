@@ -21,6 +21,7 @@
 #define VOLLEY_DOCTOR_DOCTOR_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 /*
  * Runs the checks. WORDS are the N arguments after "doctor" ([--config FILE] [IF...]). SOCKET is
@@ -33,5 +34,13 @@
  */
 int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	__attribute__((warn_unused_result));
+
+/* Prints doctor's findings: a block for the host, each service and each interface. */
+
+/*
+ * Writes the RESULT of doctor_run() in lines of at most WIDTH columns. A longer word gets a line of
+ * its own; commands are not wrapped, so that they can be copied. The caller checks OUT for errors.
+ */
+void doctor_print(FILE *out, const json_t *result, int width);
 
 #endif

@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bpf/needs.h"
 #include "bpf/refusal.h"
 #include "config/config.h"
 

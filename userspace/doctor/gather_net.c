@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "client/call.h"
-#include "config/port_addr.h"
+#include "config/addresses.h"
 #include "doctor/gather.h"
 #include "iface/addr_here.h"
 

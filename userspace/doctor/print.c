@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "doctor/print.h"
+#include "doctor/doctor.h"
 
 #include <string.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/additional.h"
+#include "engine/render_state.h"
 
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/rdata.h"
-#include "engine/dnssec.h"
 
 int additional_target_offset(uint16_t type)
 {

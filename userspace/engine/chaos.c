@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/chaos.h"
+#include "engine/render.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/dnssec.h"
+#include "engine/render_state.h"
 
 #include "dns/name.h"
 

@@ -9,18 +9,16 @@
 
 #include "dns/tsig_record.h"
 #include "limits/block_lookup.h"
-#include "engine/chaos.h"
+#include "engine/render.h"
 #include "limits/clients.h"
 #include "engine/follow.h"
-#include "engine/given.h"
+#include "engine/shared_answer.h"
 #include "engine/handover_rules.h"
-#include "engine/refused_audit.h"
+#include "engine/reply_writer.h"
 #include "engine/engine_state.h"
 #include "engine/prepare.h"
 #include "engine/recursive_query.h"
-#include "engine/reply_writer.h"
 #include "engine/servers.h"
-#include "engine/shared_answer.h"
 #include "shield/shield.h"
 
 uint64_t engine_config_digest(const struct engine_config *config)

@@ -4,22 +4,43 @@
 #ifndef VOLLEY_ENGINE_ENGINE_STATE_H
 #define VOLLEY_ENGINE_ENGINE_STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
+#include "cache/cache.h"
+#include "cache/convert.h"
 #include "dns/edns.h"
 #include "dns/name.h"
 #include "dns/query.h"
 #include "dns/tsig_record.h"
-#include "cache/convert.h"
 #include "engine/engine_counters.h"
 #include "engine/engine_data.h"
 #include "engine/engine_request.h"
 #include "engine/failure_recheck.h"
 #include "engine/render.h"
 #include "engine/sample.h"
-#include "engine/shared_draft.h"
 #include "xdp/key.h"
+
+/* A shared answer in the making (engine/shared_answer.h). */
+
+/* A larger answer is not shared: no query over UDP would get it. */
+#define SHARED_ROOM (VOLLEY_UDP_MAX + sizeof(struct volley_shared))
+
+/* The label before the closest encloser in a wildcard's name: wire form without a root label. */
+#define SHARED_WILDCARD       "\001*"
+#define SHARED_WILDCARD_BYTES (sizeof(SHARED_WILDCARD) - 1)
+
+struct shared {
+	uint32_t kind;           /* VOLLEY_KEY_* */
+	bool is_expanded;        /* a wildcard stands for the name */
+	uint32_t base_at;        /* where the base begins in the question's name */
+	struct volley_key first; /* of the key; then its name, folded */
+	uint8_t name[NAME_FOLDED_BYTES];
+	struct cache_answer answer; /* its body: below */
+	uint8_t body[SHARED_ROOM];
+};
 
 #define RECURSION_SERVFAIL_S 5u /* how long a failure of upstream is cached: RFC 2308 section 7 */
 

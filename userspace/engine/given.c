@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/given.h"
+#include "engine/shared_answer.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 #include "engine/engine_state.h"
 #include "shield/interval_regions.h"
 #include "shield/name_filter.h"
-#include "engine/shared_answer.h"
 #include "shield/shield.h"
 #include "xdp/key.h"
 #include "zone/set.h"

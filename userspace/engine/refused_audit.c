@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/refused_audit.h"
+#include "engine/reply_writer.h"
 
 #include "base/audit.h"
 #include "engine/handover_rules.h"

@@ -7,8 +7,7 @@
 
 #include "base/err.h"
 #include "dns/name.h"
-#include "engine/additional.h"
-#include "engine/dnssec.h"
+#include "engine/render_state.h"
 
 /* The results of a step of the chain, beside errors. */
 #define STEP_DONE 0

@@ -50,4 +50,14 @@ void render_too_large(struct cache_answer *a, uint16_t flags);
 /* An answer without records: an error, or the empty NOERROR. Never cached. */
 void render_empty(struct cache_answer *a, uint16_t flags);
 
+/* Class CH: what the server says of itself (RFC 4892), if the configuration sets it. */
+
+/*
+ * Answers q, of class CH: TXT (or ANY) of version.bind and version.server with identity->version,
+ * of id.server and hostname.bind with identity->name. REFUSED for all other names and types, and if
+ * identity is NULL. a->body points into r until the next call. Never cached. Returns the rcode.
+ */
+uint16_t chaos_answer(struct render *r, const struct engine_identity *identity,
+		      const struct query *q, struct cache_answer *a);
+
 #endif

@@ -30,7 +30,7 @@ struct render_target {
 	uint16_t type; /* SVCB or HTTPS: add these and the addresses; 0: add addresses only */
 };
 
-/* A record set that a step of the chain needs as a proof: see engine/dnssec.h. */
+/* A record set that a step of the chain needs as a proof: dnssec_note_proofs(). */
 struct render_proof {
 	const struct zone *zone;
 	const struct zone_node *node;
@@ -108,5 +108,57 @@ static inline void render_note_room(struct render *r, uint32_t at, uint32_t limi
 	if (at > limit && at - limit - 1 < r->shorter)
 		r->shorter = at - limit - 1;
 }
+
+/* The additional section: addresses of the names in RDATA of the answer and authority sections. */
+
+/* True if an additional section may have RRsets of this type. */
+bool additional_has_type(uint16_t type);
+
+/*
+ * The offset in RDATA of this type of a name whose addresses the client may need, or -1: RFC 1035
+ * section 3.3.9 and 3.3.11, RFC 1183 section 1, RFC 2230 section 3.1, RFC 2782, RFC 9460 section
+ * 2.2.
+ */
+int additional_target_offset(uint16_t type);
+
+/* Notes the names in rrset whose addresses the client may need. Only NS, MX, KX, AFSDB, SRV, SVCB
+ * and HTTPS have them. */
+void additional_note(struct render *r, const struct zone_rrset *rrset);
+
+/* Marks the end of the required part, then adds the addresses of the noted names that fit. */
+void additional_optional(struct render *r);
+
+/*
+ * Adds the addresses of a referral's name servers: first the required ones, then the others that
+ * fit. Marks the end of the required part between them. cut is the owner of ns. ERR_SPACE: the
+ * required ones do not fit.
+ */
+int additional_referral(struct render *r, const uint8_t *cut, const struct zone_rrset *ns)
+	__attribute__((warn_unused_result));
+
+/*
+ * What a signed zone adds for a query with DO: signatures beside each RRset, and the records that
+ * prove what an answer denies (RFC 4035 section 3.1, RFC 5155 section 7.2).
+ *
+ * A chain of aliases may come from several wildcards before it ends at a name that does not exist,
+ * and each of these steps has its own proofs. They belong into the authority section, which begins
+ * when the answer section is complete. So they are noted at each step and written at the end.
+ */
+
+/*
+ * Adds an RRset of node to the writer's current section and, for a query with DO, its signatures
+ * behind it, all with this owner and TTL. node is NULL for glue, which has no signatures.
+ * ERR_SPACE: the records before stay.
+ */
+int dnssec_add_rrset(struct render *r, const struct zone_node *node, const uint8_t *owner,
+		     const struct zone_rrset *rrset, uint32_t ttl)
+	__attribute__((warn_unused_result));
+
+/* Notes the proofs for the chain's step that r->zone answered with `found`. */
+void dnssec_note_proofs(struct render *r, const struct zone_result *found);
+
+/* Writes the noted proofs, each record once, to the authority section. Errors: ERR_SPACE,
+ * ERR_RDATA. */
+int dnssec_add_proofs(struct render *r) __attribute__((warn_unused_result));
 
 #endif

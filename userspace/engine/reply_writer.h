@@ -41,4 +41,12 @@ bool reply_has_use_for_tc(const uint8_t *msg);
  */
 enum limiter_verdict engine_limit(struct engine *e, const struct engine_request *rq, size_t bytes);
 
+/*
+ * Audit events (base/audit.h) for messages that an engine refuses at once: transfers, NOTIFY and
+ * UPDATE from an address that no rule allows, and signatures by unknown keys. Any thread.
+ */
+
+/* The request rq, read as q, is refused with this rcode. */
+void refused_audit(const struct engine_request *rq, const struct query *q, unsigned int rcode);
+
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/services.h"
+#include "bpf/tables.h"
 #include "port/dpdk.h"
 #include "xsks.skel.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "config/port_addr.h"
+#include "config/addresses.h"
 #include "iface/workers.h"
 #include "iface/workers_state.h"
 #include "port/socket.h"

@@ -10,7 +10,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "engine/additional.h"
+#include "engine/render_state.h"
 #include "cache/message.h"
 
 /* Signatures of one answer that are compared; an answer with more is affected. */

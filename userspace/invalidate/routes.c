@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "invalidate/routes.h"
+#include "invalidate/affected.h"
 
 #include <arpa/inet.h>
 

@@ -11,10 +11,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/block_map.h"
+#include "bpf/tables.h"
 #include "config/value.h"
 #include "policy/block_book_internal.h"
-#include "policy/block_words.h"
+#include "policy/block_records.h"
 
 #define EXPIRE_MAX 50000 /* in a tick: some 50 ms; driver and engines check the time themselves */
 #define LINES_MIN  1024

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "bpf/block_map.h"
+#include "bpf/tables.h"
 #include "policy/block_book.h"
 #include "policy/block_book_internal.h"
-#include "policy/block_words.h"
+#include "policy/block_records.h"
 
 /* ---- Counters of lists ----------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "policy/block_words.h"
+#include "policy/block_records.h"
 
 #define CAP_FIRST 4096u
 

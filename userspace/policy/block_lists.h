@@ -6,7 +6,29 @@
 
 #include <stdbool.h>
 
-#include "policy/block_memory.h"
+#include "limits/block_lookup.h"
+#include "limits/block_table.h"
+
+/* A table of blocks and its memory: a BPF map for programs, or this process's. Any thread. */
+
+struct block_memory {
+	struct block_table table;
+	struct blocks view; /* for engines; its counters are the caller's */
+	void *memory;
+	uint32_t n_chunks;
+	int fd; /* -1: no map */
+};
+
+/* Makes an empty table for `cap` blocks. 0 or -errno. */
+int block_memory_new(struct block_memory **out, uint32_t cap, bool is_map,
+		     const struct volley_block_head *secrets, struct blocks_met *met)
+	__attribute__((warn_unused_result));
+/* No thread may read it any more. NULL is allowed. */
+void block_memory_free(struct block_memory *m);
+
+/* Copies all blocks of `from` to `to`, which is larger. 0, or -ENOSPC. */
+int block_memory_copy(struct block_memory *to, const struct block_memory *from)
+	__attribute__((warn_unused_result));
 
 #define BLOCK_LISTS_MAX (VOLLEY_BLOCK_LISTS - 1)
 
@@ -32,7 +54,7 @@ struct block_lists {
 
 /*
  * Reads all lists. If two lists block the same thing, the first one counts. A line is a prefix, a
- * name or a type (block_words.h). Comments after # and empty lines are ignored; any other line is
+ * name or a type (block_records.h). Comments after # and empty lines are ignored; any other line is
  * counted in n_wrong and left out. If a file cannot be read, `error` names it and the others are
  * read. 0, -ECANCELED, -E2BIG (there are more than BLOCK_TABLE_MAX), or -errno.
  */

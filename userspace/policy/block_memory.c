@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/block_memory.h"
+#include "policy/block_lists.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "bpf/block_map.h"
+#include "bpf/tables.h"
 
 static int take_memory(struct block_memory *m, bool is_map)
 {

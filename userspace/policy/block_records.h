@@ -53,4 +53,27 @@ struct block_record *block_records_expired(struct block_records *r, uint32_t now
 typedef void block_record_fn(void *user, struct block_record *record);
 void block_records_each(const struct block_records *r, block_record_fn *fn, void *user);
 
+/*
+ * A block as people write it: PREFIX, NAME or TYPE.
+ *
+ *      192.0.2.0/24  2001:db8::/32  192.0.2.7      a prefix of clients, or a client
+ *      example.com   example.                      a name and all below it
+ *      ANY  TXT  TYPE65280                         a type: without a dot ("mx." is a name)
+ *
+ * Pure; any thread.
+ */
+
+#define BLOCK_WORDS_CAP 1024 /* more than a name whose octets are all escaped */
+
+/*
+ * Reads `what`; writes its canonical form to `text` (BLOCK_WORDS_CAP octets), unless that is NULL.
+ * 0, or -EINVAL: it is none of the three.
+ */
+int block_words_read(const char *what, const struct volley_block_head *secrets,
+		     struct volley_block_key *key, char *text) __attribute__((warn_unused_result));
+
+/* The word of an action, and the action of a word (-EINVAL: unknown). */
+const char *block_words_action(enum volley_block_action action);
+int block_words_read_action(const char *word) __attribute__((warn_unused_result));
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/block_words.h"
+#include "policy/block_records.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -13,7 +13,6 @@
 #include "base/err.h"
 #include "base/json_put.h"
 #include "base/log.h"
-#include "policy/cookies_file.h"
 
 #define DIGEST_BYTES 9 /* 8 digits */
 

@@ -27,6 +27,7 @@
 
 #include "cache/keeper.h"
 #include "config/config.h"
+#include "dns/cookie.h"
 #include "engine/engine.h"
 
 struct cookies;
@@ -63,5 +64,36 @@ json_t *cookies_report(const struct cookies *c);
 
 /* No thread may read the published secrets any more. NULL is allowed. */
 void cookies_free(struct cookies *c);
+
+/*
+ * The file in server.storage with volleyd's own secrets of DNS cookies, so that a restart keeps
+ * them.
+ *
+ *	volley-cookies 1
+ *	SECRET SECONDS      makes cookies, since this time (seconds since 1970)
+ *	SECRET SECONDS      is accepted, and has made no cookies since this time
+ *	...
+ *
+ * The file has mode 0600. A file that everyone can read is not used: its secrets may be known to
+ * others.
+ */
+
+/* All known secrets. The first one makes cookies. */
+struct cookies_known {
+	uint32_t n;
+	struct {
+		uint8_t secret[SIPHASH_KEY_BYTES];
+		/* seconds since 1970: since then it makes, or no longer makes, cookies */
+		uint64_t since_s;
+	} secrets[COOKIE_SECRETS_MAX];
+};
+
+/* 0, or ERR_FORMAT, -EPERM (everyone can read or write it), -ENOENT ...: then *OUT is empty. */
+int cookies_file_read(const char *path, struct cookies_known *out)
+	__attribute__((warn_unused_result));
+
+/* Replaces the file as a whole (base/files.h). 0 or -errno. */
+int cookies_file_write(const char *path, const struct cookies_known *known)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/cookies_file.h"
+#include "policy/cookies.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -27,7 +27,7 @@
 #include "base/clock.h"
 #include "base/kernel.h"
 #include "base/limits.h"
-#include "port/tls_bio.h"
+#include "port/tcp_tls.h"
 
 #define OVER_MAX   8  /* ended handshakes that are handed over together */
 #define EVENTS_CAP 16 /* each may need a signature; then the mailbox is read */

@@ -7,8 +7,6 @@
 #include <openssl/ssl.h>
 #include <string.h>
 
-#include "port/tls_bio.h"
-
 #define RECORD_BYTES 16384u /* RFC 8446 section 5.1 */
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "port/tls_bio.h"
+#include "port/tcp_tls.h"
 
 #include <errno.h>
 #include <openssl/bio.h>

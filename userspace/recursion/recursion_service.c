@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "cache/keeper.h"
 #include "cache/generations.h"
-#include "bpf/clients_map.h"
+#include "bpf/tables.h"
 #include "config/words.h"
 #include "recursion/recursion_settings.h"
 #include "port/addr.h"

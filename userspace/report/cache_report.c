@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/cache_report.h"
+#include "report/report.h"
 
 #include <arpa/inet.h>
 #include <ldns/ldns.h>
@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/wire.h"
 #include "base/json_put.h"
-#include "report/report.h"
 #include "dns/proto.h"
 #include "cache/message.h"
 

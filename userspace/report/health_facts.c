@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/health_facts.h"
+#include "report/report.h"
 
 #include <errno.h>
 
@@ -8,7 +8,6 @@
 #include "report/faults.h"
 #include "report/health.h"
 #include "report/progress.h"
-#include "report/report.h"
 #include "base/json_put.h"
 
 /* --- The facts -------------------------------------------------------------------------------- */

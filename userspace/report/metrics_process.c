@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/metrics_process.h"
+#include "report/metrics_report.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -15,10 +15,8 @@
 #include "port/xsk.h"
 #include "report/answers.h"
 #include "report/faults.h"
-#include "report/health_facts.h"
 #include "report/missing.h"
-#include "report/metrics_process.h"
-#include "report/metrics_zones.h"
+#include "report/report.h"
 
 #define NUMBER_CAP 24
 

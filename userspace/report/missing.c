@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "config/port_addr.h"
+#include "config/addresses.h"
 #include "iface/addr_here.h"
 
 static struct port_addr address_at(const struct config *config, uint32_t i)

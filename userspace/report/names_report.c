@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/names_report.h"
+#include "report/report.h"
 
 #include "base/clock.h"
 #include "base/json_put.h"

@@ -8,12 +8,11 @@
 
 #include "base/clock.h"
 #include "base/json_put.h"
-#include "config/port_addr.h"
+#include "config/addresses.h"
 #include "config/words.h"
 #include "report/answers.h"
 #include "report/faults.h"
 #include "report/progress.h"
-#include "report/report_recursion.h"
 #include "iface/dpdk_iface.h"
 #include "port/xsk.h"
 #include "zonemgr/signing.h"

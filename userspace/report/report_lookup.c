@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/report_lookup.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json_put.h"
-#include "report/report_upstreams.h"
 #include "dns/edns.h"
 #include "dns/nameset.h"
 #include "dns/name.h"

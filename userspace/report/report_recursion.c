@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/report_recursion.h"
+#include "report/report.h"
 
 #include <stdio.h>
 

@@ -15,7 +15,6 @@
 #include "base/files.h"
 #include "dns/name.h"
 #include "resolver/anchors.h"
-#include "resolver/context_file.h"
 #include "resolver/unbound_version.h"
 
 /* libunbound's defaults, divided among the contexts of a thread. */

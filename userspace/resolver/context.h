@@ -5,6 +5,7 @@
 #define VOLLEY_RESOLVER_CONTEXT_H
 
 #include <event2/event.h>
+#include <stddef.h>
 #include <unbound.h>
 
 #include "resolver/resolver_config.h"
@@ -54,5 +55,20 @@ static inline uint64_t context_fds(const struct resolver_config *config)
  */
 int context_open(struct ub_ctx **out, const struct resolver_config *config, struct event_base *base,
 		 char *err, size_t cap) __attribute__((warn_unused_result));
+
+/*
+ * A configuration file for libunbound, with the settings that no function of its API takes: forward
+ * zones, the settings of a stub zone besides its addresses, DNS64. The file is in memory
+ * (memfd_create()), so no file is left on disk.
+ */
+
+/*
+ * Writes the file. Returns its descriptor, which the caller closes; -ENOENT if the configuration
+ * needs no file; or -errno. ub_ctx_config() reads the path /proc/self/fd/DESCRIPTOR. Any thread.
+ *
+ * If the forward zone of the root is in the file, it is the last zone there, so that
+ * ub_ctx_set_fwd() adds its addresses to that zone.
+ */
+int context_file_open(const struct resolver_config *config) __attribute__((warn_unused_result));
 
 #endif

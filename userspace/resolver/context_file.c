@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/context_file.h"
+#include "resolver/context.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "resolver/forward_question.h"
 #include "resolver/resolver_counters.h"
-#include "resolver/forward_reply.h"
 
 #define ROUND_MAX        256 /* the most questions asked before replies are read again */
 #define REFUSALS_MAX     3   /* rounds without a reachable upstream, then a question fails */

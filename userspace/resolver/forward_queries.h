@@ -13,10 +13,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
 #include <urcu/list.h>
 
 #include "resolver/random.h"
+#include "resolver/upstreams.h"
+#include "tap/tap.h"
 
 struct forward_question;
 
@@ -37,7 +38,7 @@ struct forward_query {
 	uint64_t first_sent_ns;
 	uint64_t sent_ns; /* the last time */
 	uint64_t upper;   /* struct forward_text */
-	uint32_t lot;     /* of the latest sending: forward_tap.h */
+	uint32_t lot;     /* of the latest sending: forward_tap_query() */
 	uint16_t id;
 	uint8_t upstream;
 	uint8_t n_silent; /* how often no reply came in time */
@@ -76,5 +77,28 @@ static inline void forward_channel_init(struct forward_channel *channel, uint8_t
 	*channel = (struct forward_channel){ .upstream = upstream, .is_tcp = is_tcp };
 	CDS_INIT_LIST_HEAD(&channel->queries);
 }
+
+/*
+ * Reports queries to upstreams and their replies to the tap (tap/tap.h). A query is reported when
+ * it is given to its socket or connection, so a query without a reply is reported, too. A reply is
+ * reported if its query was chosen.
+ *
+ * One thread, that of the forwarder or relay.
+ */
+
+struct forward_tap {
+	struct tap_producer *producer; /* the thread's; NULL: nothing is reported */
+	const struct upstreams *upstreams;
+	bool is_tls; /* true: all connections are over TLS */
+};
+
+/* Decides at random whether this sending of the query, n octets on its channel, is reported, and
+ * keeps the decision in query->lot for the reply. */
+void forward_tap_query(const struct forward_tap *tap, struct forward_query *query,
+		       const uint8_t *msg, size_t n, uint64_t now_ns);
+
+/* Reports an accepted reply, while the query is still on its channel. */
+void forward_tap_reply(const struct forward_tap *tap, const struct forward_query *query,
+		       const uint8_t *msg, size_t n);
 
 #endif

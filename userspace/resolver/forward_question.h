@@ -17,7 +17,7 @@
 #include "resolver/forward_board.h"
 #include "resolver/forward_chain.h"
 #include "resolver/forward_done.h"
-#include "resolver/forward_tap.h"
+#include "resolver/forward_queries.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/forward_udp.h"
 #include "resolver/groups.h"
@@ -178,5 +178,10 @@ void forward_query_drop(struct forward *f, struct forward_query *query);
 
 /* The query as it was sent, without its cookie. */
 struct forward_text forward_query_text(const struct forward_query *query);
+
+/* What comes back to a forwarder: replies, and broken channels. For the forwarder's files only. */
+
+/* The callbacks of the forwarder's channels; ctx is the forwarder. */
+struct forward_events forward_reply_events(struct forward *f);
 
 #endif

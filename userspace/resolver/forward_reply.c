@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/forward_reply.h"
+#include "resolver/forward_question.h"
 
 #include "base/wire.h"
 #include "dns/edns.h"

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/forward_tap.h"
+#include "resolver/forward_queries.h"
 
 #include <netinet/in.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "dns/nameset.h"
 #include "resolver/deadlines.h"
 #include "resolver/forward_board.h"
-#include "resolver/forward_tap.h"
+#include "resolver/forward_queries.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/resolver_config.h"
 #include "resolver/resolver_counters.h"

@@ -13,7 +13,6 @@
 #include "cache/convert.h"
 #include "dns/name.h"
 #include "rpz/policy_rules.h"
-#include "rpz/policy_prefixes.h"
 #include "zone/zone_walk.h"
 
 #define BY_CLIENT  "rpz-client-ip"

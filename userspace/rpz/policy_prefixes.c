@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rpz/policy_prefixes.h"
+#include "rpz/policy_rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 
 #include "base/wire.h"
 #include "dns/name.h"
-#include "rpz/policy_rules.h"
 #include "zone/zone_walk.h"
 
 #define ADDRESS_BITS 128u

@@ -1,13 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rpz/policy_said.h"
+#include "rpz/policy.h"
 
 #include <string.h>
 
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "cache/message.h"
-#include "rpz/policy.h"
 #include "rpz/policy_rules.h"
 
 struct reply {

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include "rpz/policy_rules.h"
-#include "rpz/policy_prefixes.h"
 
 #define ADDRESS_BYTES 16
 

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares two answers to one question: one from the cache, one rendered just now (engine/given.h).
+ * Compares two answers to one question: one from the cache, one rendered just now
+ * (engine/shared_answer.h).
  *
  * The header flags and the rcode are compared, then the records in their order: section, owner,
  * type, class, TTL and data. Letter case and name compression do not count.

@@ -12,7 +12,6 @@
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "dnstap.pb-c.h"
-#include "tap/dnstap_sink.h"
 #include "tap/record_writer.h"
 
 #define QUEUE_BYTES (8u << 20)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tap/dnstap_sink.h"
+#include "tap/dnstap.h"
 
 #include <errno.h>
 #include <fcntl.h>

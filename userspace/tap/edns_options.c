@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tap/edns_options.h"
+#include "tap/event.h"
 
 #include "base/wire.h"
 #include "dns/proto.h"

@@ -5,7 +5,6 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "tap/edns_options.h"
 
 #define EDNS_SIZE 1232
 

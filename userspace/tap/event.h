@@ -6,7 +6,7 @@
  *
  *      struct tap_event │ query: n_query octets │ reply: n_reply octets
  *
- * Addresses are whole here. The writers shorten them (tap/shorten.h) before they leave the process.
+ * Addresses are whole here. The writers shorten them (tap_shorten()) before they leave the process.
  */
 #ifndef VOLLEY_TAP_EVENT_H
 #define VOLLEY_TAP_EVENT_H
@@ -96,5 +96,46 @@ bool tap_view_read(struct tap_view *view, const uint8_t *msg, size_t n);
  * most `cap` octets; 0: no room, or the reply has no question. Pure; any thread.
  */
 size_t tap_event_rebuild(uint8_t *out, size_t cap, const uint8_t *reply, size_t n);
+
+/* The OPT record of an unchecked message, and its options. All are pure; any thread. */
+
+struct tap_options {
+	const uint8_t *msg;
+	uint32_t ttl; /* OPT's: upper bits of the rcode, version, flags (RFC 6891 section 6.1.3) */
+	size_t at, end;
+};
+
+/* Finds OPT in a message of n octets. False: it has none, or is malformed before it. */
+bool tap_options_find(struct tap_options *o, const uint8_t *msg, size_t n);
+
+/* The next option: its code, the offset of its value in the message, and the value's octets. False:
+ * there are no more. */
+bool tap_options_next(struct tap_options *o, uint16_t *code, size_t *at, size_t *bytes);
+
+/* The packets of an event over UDP. IP and UDP headers are rebuilt, because driver and ports keep
+ * only addresses, ports and messages. Pure; any thread. */
+
+#define TAP_PACKET_HEADERS_MAX 48u /* IPv6 and UDP */
+
+/*
+ * The IP packet of the event's query or reply, in at most cap octets, with correct checksums (RFC
+ * 791, RFC 8200, RFC 768): TTL or hop limit 64, ID 0, DF. Returns its length; 0: the event is not
+ * UDP, does not have the message, or there is no room.
+ */
+size_t tap_packet_make(uint8_t *out, size_t cap, const struct tap_event *e, bool is_reply);
+
+/* Removes from addresses the bits that tell a client from its neighbours. Pure; any thread. */
+
+/* How many bits stay: 0 to 32 of IPv4, 0 to 128 of IPv6. */
+struct tap_prefix {
+	uint8_t bits4, bits6;
+};
+
+/* Clears the bits after the prefix in an address (4 octets of AF_INET, 16 of AF_INET6). */
+void tap_shorten(uint8_t *address, uint8_t family, const struct tap_prefix *prefix);
+
+/* Does the same to the client subnet (RFC 7871) in the OPT record of a message of n octets. The
+ * message keeps its length; its source prefix length becomes at most the prefix's. */
+void tap_shorten_subnet(uint8_t *msg, size_t n, const struct tap_prefix *prefix);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tap/event_packet.h"
+#include "tap/event.h"
 
 #include <string.h>
 #include <sys/socket.h>

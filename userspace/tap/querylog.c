@@ -9,7 +9,6 @@
 
 #include "dns/proto.h"
 #include "tap/record_writer.h"
-#include "tap/querylog_sink.h"
 
 #define QUEUE_BYTES (8u << 20)
 

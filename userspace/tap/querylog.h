@@ -16,7 +16,7 @@
 
 #include "dns/name.h"
 #include "tap/event.h"
-#include "tap/shorten.h"
+#include "tap/record_writer.h"
 
 #define QUERYLOG_LINE_MAX 4608 /* two of the longest names, escaped twice, and all other fields */
 
@@ -63,7 +63,7 @@ int querylog_open(struct querylog **out, struct querylog_config *config)
 /* Adds the final querylog_counters(). NULL is allowed. */
 void querylog_close(struct querylog *log, uint64_t *written, uint64_t *lost);
 
-/* querylog_file_reopen() of its file (tap/querylog_sink.h). Control's thread. */
+/* querylog_file_reopen() of its file. Control's thread. */
 int querylog_reopen(struct querylog *log) __attribute__((warn_unused_result));
 
 /* Puts the line of an event into the queue, if the filters let it through; querylog_kick() wakes
@@ -81,5 +81,27 @@ bool querylog_wants(const struct querylog_config *config, const struct tap_event
  * pure. Any thread. */
 size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,
 		     const struct tap_view *view, char out[QUERYLOG_LINE_MAX]);
+
+/* The output of the query log: a file, or systemd's journal. */
+
+/* Comes before each line that goes to the journal. */
+#define QUERYLOG_LEAD "MESSAGE="
+
+struct querylog_file;
+
+/*
+ * Makes *sink for tap_writer_open(); its close() frees it. Opens a path at once, to report
+ * mistakes: -errno. The path must live as long. NULL: the journal, and then *file is NULL. `out`
+ * will point to the output.
+ */
+int querylog_sink_new(struct tap_sink *sink, struct querylog_file **file, const char *path,
+		      struct tap_writer *const *out) __attribute__((warn_unused_result));
+
+/*
+ * If the path no longer leads to the open file, because that was renamed or removed, opens the path
+ * anew: the next lines go there. 0; or -errno, and lines go on to the open file. NULL is allowed.
+ * Control's thread.
+ */
+int querylog_file_reopen(struct querylog_file *file) __attribute__((warn_unused_result));
 
 #endif

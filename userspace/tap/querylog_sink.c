@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tap/querylog_sink.h"
+#include "tap/querylog.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tap/shorten.h"
+#include "tap/event.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/wire.h"
 #include "dns/proto.h"
-#include "tap/edns_options.h"
 
 #define ECS_FIXED_BYTES 4 /* family, source and scope prefix length: RFC 7871 section 6 */
 #define ECS_IPV4        1

@@ -1,12 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/calls.h"
+#include "transfer/transfer_thread.h"
 
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "transfer/transfer_thread.h"
 
 void calls_run(struct transfer *t, struct post *post)
 {

@@ -17,7 +17,6 @@
 #include "base/wire.h"
 #include "transfer/peer.h"
 #include "transfer/remotes.h"
-#include "transfer/tls_out.h"
 #include "transfer/transfer_thread.h"
 
 #define IN_CAP (128 * 1024) /* a message, and the part of the next one that is read with it */

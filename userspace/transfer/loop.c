@@ -1,17 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/loop.h"
+#include "transfer/transfer_thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
 #include "tap/tap.h"
-#include "transfer/calls.h"
 #include "transfer/primary.h"
 #include "transfer/remotes.h"
 #include "transfer/secondary.h"
-#include "transfer/transfer_thread.h"
 
 static void on_mail(evutil_socket_t fd, short events, void *user)
 {

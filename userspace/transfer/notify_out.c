@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/notify_out.h"
+#include "transfer/primary_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,9 +8,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "transfer/exchange.h"
-#include "transfer/primary_state.h"
 #include "transfer/remotes.h"
-#include "transfer/udp_query.h"
 #include "xfr/notify.h"
 
 /* Seconds before the next round. RFC 1996 section 3.6 has 60 s and 5 rounds; the first waits are

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/peer_dispatch.h"
+#include "transfer/primary_state.h"
 
 #include <urcu-qsbr.h>
 
@@ -8,13 +8,10 @@
 #include "base/wire.h"
 #include "engine/engine.h"
 #include "transfer/peer_request.h"
-#include "transfer/primary_state.h"
-#include "transfer/questions.h"
 #include "transfer/remotes.h"
 #include "transfer/request_audit.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer_out.h"
-#include "transfer/updates.h"
 #include "xfr/notify.h"
 
 /* ---- Kinds of messages ----------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One message to us, from a worker, and its reply, signed as the message was (RFC 8945 section 5).
- * transfer/peer_dispatch.h decides which module answers it.
+ * transfer/primary_state.h decides which module answers it.
  *
  * Threads: the loop's.
  */

@@ -10,14 +10,10 @@
 #include "base/log.h"
 #include "dns/name.h"
 #include "engine/engine.h"
-#include "transfer/notify_out.h"
-#include "transfer/peer_dispatch.h"
+#include "transfer/peer_request.h"
 #include "transfer/primary_state.h"
-#include "transfer/questions.h"
 #include "transfer/rules.h"
-#include "transfer/server_tls.h"
 #include "transfer/transfer_out.h"
-#include "transfer/updates.h"
 
 /* ---- From the workers ------------------------------------------------------------------------ */
 

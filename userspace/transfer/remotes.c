@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "config/port_addr.h"
+#include "config/addresses.h"
 #include "dns/name.h"
-#include "transfer/tls_out.h"
 
 static int make_remote_keys(struct remotes *remotes, const struct config *config, char *err,
 			    size_t cap)

@@ -7,8 +7,8 @@
  *      message ─► reply_report_begin() ─► its reply, at once or later ─► reply_report_end()
  *
  * A transfer is one reply, whatever the number of its messages; its first message is reported. The
- * worker that answers a question (questions.h) counts and reports it. Replies are not counted by
- * zone: the counters of zones belong to a cache, and this thread has none.
+ * worker that answers a question (primary_state.h) counts and reports it. Replies are not counted
+ * by zone: the counters of zones belong to a cache, and this thread has none.
  *
  * Threads: the loop's.
  */

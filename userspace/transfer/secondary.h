@@ -31,7 +31,6 @@
 #include "transfer/remotes.h"
 #include "transfer/slots.h"
 #include "transfer/transfer_thread.h"
-#include "transfer/udp_query.h"
 #include "xfr/xfr_in.h"
 #include "xfr/xfr_request.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/server_tls.h"
+#include "transfer/primary_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "config/port_addr.h"
+#include "config/addresses.h"
 #include "port/tls_listener.h"
 
 #define PAUSE_MS 100 /* after the system had no descriptor for a connection */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/tls_out.h"
+#include "transfer/remotes.h"
 
 #include <errno.h>
 #include <openssl/ssl.h>

@@ -13,14 +13,12 @@
 #include "base/err.h"
 #include "dns/name.h"
 #include "tap/tap.h"
-#include "transfer/calls.h"
-#include "transfer/loop.h"
+#include "transfer/transfer_thread.h"
 #include "transfer/primary.h"
 #include "transfer/remotes.h"
 #include "transfer/secondary.h"
 #include "port/tls_listener.h"
-#include "transfer/server_tls.h"
-#include "transfer/transfer_thread.h"
+#include "transfer/primary_state.h"
 
 /* The main thread handles all signals: the new thread inherits a mask that blocks them. */
 static int start_transfer(struct transfer *t)

@@ -22,10 +22,11 @@
 
 #include <event2/event.h>
 #include <pthread.h>
+#include <stddef.h>
 
 #include "base/clock.h"
-#include "resolver/random.h"
 #include "base/mailbox.h"
+#include "resolver/random.h"
 #include "transfer/timers.h"
 #include "transfer/transfer_types.h"
 #include "transfer/zone_table.h"
@@ -80,5 +81,45 @@ void loop_set(struct transfer *t, struct timer *timer, uint64_t after_ns);
 struct zone *served_get(struct transfer *t, const struct transfer_zone *zone);
 /* Its serial number; false: the zone is not served. */
 bool served_serial(struct transfer *t, const struct transfer_zone *zone, uint32_t *serial);
+
+/*
+ * The loop of the transfer thread: libevent, and control's calls from the mailbox. Nothing in it
+ * blocks: a module with much to do does a part of it, and the rest in a later turn.
+ */
+
+struct transfer;
+
+/* Opens everything except the thread. t->read_clock has to be set. loop_close() is needed after an
+ * error, too. Control's thread, or a test that acts as the thread. */
+int loop_open(struct transfer *t) __attribute__((warn_unused_result));
+/* The thread's function: runs until t->is_stopping. */
+void *loop_run(void *transfer);
+/* To be called after the thread has ended. */
+void loop_close(struct transfer *t);
+
+/*
+ * Control's calls on their way into the loop's thread, in the order in which control made them.
+ * call_post() returns at once; call_wait() returns when the loop has run the call.
+ */
+
+struct call;
+
+typedef void call_fn(struct transfer *t, struct call *call);
+
+struct call {
+	struct post post; /* first */
+	call_fn *run;
+	/* wakes the caller; NULL: no caller waits, and the call is freed after run() */
+	void *done;
+};
+
+/* Runs all calls in the chain. The loop's thread. */
+void calls_run(struct transfer *t, struct post *post);
+
+/* Sends a copy of @call, @bytes long, which begins with a struct call. Without memory for the copy
+ * it does the same as call_wait(). Control's thread. */
+void call_post(struct transfer *t, struct call *call, size_t bytes);
+/* Returns after the call has run, so @call may be on the caller's stack. Control's thread. */
+void call_wait(struct transfer *t, struct call *call);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/udp_query.h"
+#include "transfer/exchange.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/updates.h"
+#include "transfer/primary_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "transfer/peer_request.h"
-#include "transfer/primary_state.h"
 #include "transfer/remotes.h"
 #include "transfer/request_audit.h"
 #include "transfer/transfer_events.h"

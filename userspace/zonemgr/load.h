@@ -73,7 +73,7 @@ enum load_serial {
 	LOAD_SERIAL_BEHIND, /* the zone has changed, and its serial is not newer than before */
 };
 
-/* What the serial of an operator's file is compared with: zonemgr/load_serial.h. */
+/* What the serial of an operator's file is compared with: zonemgr/load_steps.h. */
 struct load_serial_rule {
 	bool is_on;     /* false: the serial of the file is not looked at */
 	bool is_known;  /* an earlier version was served */

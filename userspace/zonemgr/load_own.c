@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/load_own.h"
+#include "zonemgr/load_steps.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "dns/name.h"
 #include "xfr/catalog.h"
 #include "zone/builder.h"
-#include "zonemgr/replay.h"
+#include "zonemgr/zonefile.h"
 
 void load_warn(struct load *load, const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/load_serial.h"
+#include "zonemgr/load_steps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 #include "xfr/xfr_message.h"
 #include "zone/edit.h"
 #include "zone/sums.h"
-#include "zonemgr/load_own.h"
-#include "zonemgr/replay.h"
+#include "zonemgr/zonefile.h"
 
 #define SOA_SERIAL_BACK 20 /* octets from the end of a SOA's rdata to its serial */
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/load_signed.h"
+#include "zonemgr/load_steps.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,9 +13,8 @@
 #include "xfr/xfr_message.h"
 #include "zone/builder.h"
 #include "zone/diff.h"
-#include "zonemgr/load_own.h"
-#include "zonemgr/replay.h"
 #include "zonemgr/signing_work.h"
+#include "zonemgr/zonefile.h"
 
 /* --- The version before ----------------------------------------------------------------------- */
 

@@ -20,10 +20,7 @@
 #include "zone/diff.h"
 #include "zone/edit.h"
 #include "zone/sums.h"
-#include "zonemgr/load_own.h"
-#include "zonemgr/load_serial.h"
-#include "zonemgr/load_signed.h"
-#include "zonemgr/replay.h"
+#include "zonemgr/load_steps.h"
 #include "zonemgr/signing_work.h"
 #include "zonemgr/zonefile.h"
 

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "zonemgr/maintenance.h"
 #include "zonemgr/maintenance_state.h"
-#include "zonemgr/replay.h"
 #include "zonemgr/zonefile.h"
 
 struct writing {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/replay.h"
+#include "zonemgr/zonefile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

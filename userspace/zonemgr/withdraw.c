@@ -10,7 +10,6 @@
 #include "cache/entry_walk.h"
 #include "cache/generations.h"
 #include "invalidate/affected.h"
-#include "invalidate/routes.h"
 
 struct plan {
 	struct withdrawal_zone zone;

@@ -5,7 +5,7 @@
  * known; else all answers of the zone. docs/decisions/0010-withdraw-what-changed.md
  *
  *      withdrawal_plan         for each zone: compares old and new, unless the loader has done so
- *      withdrawal_plan_routes  a zone has come: others' answers may change (invalidate/routes.h);
+ *      withdrawal_plan_routes  a zone has come: others' answers may change (invalidate/affected.h);
  *                              with recursion, if a cut has changed: names may be ours now
  *      the new zones serve
  *      grace period            answers rendered from the old ones are in the cache after it

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "store/store.h"
 #include "zone/zone.h"
 
 /* As store_write_zone_file(), but makes the folder if its parent exists. Background threads. */
@@ -28,5 +29,38 @@ struct zonefile_mark {
 void zonefile_mark_read(const char *path, struct zonefile_mark *mark);
 /* True if the file exists and has another mark. */
 bool zonefile_is_other(const char *path, const struct zonefile_mark *mark);
+
+/*
+ * After a restart: applies the later changes of the journal to a zone that was read from its file.
+ */
+
+/* Applies @set to **@zone, which is unchanged after an error. Results as zone_edit_apply(). */
+int replay_set(struct zone **zone, const struct changeset *set) __attribute__((warn_unused_result));
+
+/* The store's key for the digest of the file that is about to replace a zone's file. */
+#define REPLAY_NEXT_FILE "next file"
+
+/* How a zone's file that volleyd writes compares with the store. */
+enum replay_file {
+	REPLAY_FILE_OURS, /* the file as it was last written */
+	/* the store has no digest, or there is no store: the file is used as it is */
+	REPLAY_FILE_UNKNOWN,
+	REPLAY_FILE_HARMED, /* other content: the file was cut or changed */
+};
+
+/* Judges a file with this digest. Any thread. */
+enum replay_file replay_judge_file(struct store *store, const uint8_t *apex,
+				   const uint8_t digest[static ZONE_DIGEST_LEN]);
+
+/*
+ * Applies the change sets of the journal that follow **@zone, which was read from a file with this
+ * digest; *@n becomes their number. If the journal does not begin with this file, nothing is
+ * applied: the file was replaced, and is served as it is. Any thread. Returns 0, -ENOMEM, -EIO, or
+ * ERR_ZONE: a set does not fit, and *@zone is the version before it. After an error @why has a
+ * sentence: where the journal is, @and_so, and the reason.
+ */
+int replay(struct store *store, struct zone **zone, const uint8_t digest[static ZONE_DIGEST_LEN],
+	   uint64_t *n, const char *and_so, struct zone_error *why)
+	__attribute__((warn_unused_result));
 
 #endif

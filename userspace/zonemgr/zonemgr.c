@@ -11,9 +11,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "zone/set.h"
+#include "zonemgr/entry.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zones_state.h"
-#include "zonemgr/zones_steps.h"
 
 /* --- Waiters ---------------------------------------------------------------------------------- */
 

@@ -15,10 +15,10 @@
 #include "base/log.h"
 #include "cache/dependency_filter.h"
 #include "store/store.h"
+#include "zonemgr/entry.h"
 #include "zonemgr/signing.h"
 #include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_state.h"
-#include "zonemgr/zones_steps.h"
 
 #define FLUSH_NS        (8 * CLOCK_NS_PER_MS)
 #define FLUSH_MEMBER_NS (50 * CLOCK_NS_PER_MS) /* before a publish of all */

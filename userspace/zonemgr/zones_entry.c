@@ -11,12 +11,12 @@
 #include "config/member.h"
 #include "dns/name.h"
 #include "xfr/xfr_message.h"
+#include "zonemgr/entry.h"
 #include "zonemgr/loader.h"
-#include "zonemgr/replay.h"
 #include "zonemgr/signing.h"
+#include "zonemgr/zonefile.h"
 #include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_state.h"
-#include "zonemgr/zones_steps.h"
 
 /* --- By name ---------------------------------------------------------------------------------- */
 

@@ -14,10 +14,10 @@
 #include "shield/shield.h"
 #include "xfr/xfr_message.h"
 #include "zone/set.h"
+#include "zonemgr/entry.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_state.h"
-#include "zonemgr/zones_steps.h"
 
 static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
@@ -327,7 +327,7 @@ static int wait_for_renderers(const struct zones *zones, const struct edition *e
 }
 
 /* Until end_edition() the cache may have answers of other versions than the served one
- * (engine/given.h). */
+ * (engine/shared_answer.h). */
 static void begin_edition(const struct zones *zones)
 {
 	if (zones->env.published->shield)

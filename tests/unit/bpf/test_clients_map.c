@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From the prefixes of a configuration to the views of each address. tests/bpf/ tests the driver's
  * map. */
-#include "bpf/clients_map.h"
+#include "bpf/tables.h"
 
 #include <arpa/inet.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A table that is wider than its terminal: the exact lines at each width. */
-#include "client/table.h"
+#include "client/result_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@ static const char *const by_hand[] = {
 	"server.cookies.secret-files",
 	"cache.names", /* in lines, not octets */
 	"cache.intervals",
-	"include",            /* config/include.h */
+	"include",            /* config/document.h */
 	"keys[].secret-file", /* read into the field of keys[].secret */
 	"zones[].template",
 	"recursion.dns64",      /* the prefix says it */

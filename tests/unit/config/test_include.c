@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Configurations of several files: what they say together, and where a mistake stands. */
-#include "config/include.h"
+#include "config/document.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which addresses are volleyd's own. */
-#include "config/loops.h"
+#include "config/addresses.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

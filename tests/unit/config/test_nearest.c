@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config/nearest.h"
+#include "config/help.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

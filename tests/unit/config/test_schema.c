@@ -4,7 +4,7 @@
  * What the JSON schema says of keys of each kind. A validator holds it against volleyd:
  * tests/net/test_schema.py.
  */
-#include "config/schema.h"
+#include "config/settings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sentences about files, without the words of the files. */
-#include "control/quoted.h"
+#include "control/rights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "daemon/snapshot_file.h"
+#include "daemon/snapshots.h"
 #include "tests/lib/tmpfolder.h"
 #include "tests/unit/cache/world.h"
 

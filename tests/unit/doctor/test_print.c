@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exact text that doctor prints. */
-#include "doctor/print.h"
+#include "doctor/doctor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

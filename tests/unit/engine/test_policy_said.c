@@ -11,7 +11,7 @@
 
 #include "engine/emit.h"
 #include "engine/policy_act.h"
-#include "rpz/policy_said.h"
+#include "rpz/policy.h"
 #include "tests/unit/engine/world.h"
 
 #define HEAD "@ 300 SOA localhost. root. 1 3600 600 86400 30\n@ NS localhost.\n"

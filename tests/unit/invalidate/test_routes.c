@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "invalidate/routes.h"
+#include "invalidate/affected.h"
 #include "tests/unit/engine/answers.h"
 
 #define HEAD                                                                                    \

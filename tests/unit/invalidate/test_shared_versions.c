@@ -3,7 +3,7 @@
 /*
  * A new version of a signed zone withdraws the entries of intervals whose proofs changed
  * (invalidate/affected.h). No entry that stays differs from an answer that is rendered from the new
- * version (engine/given.h).
+ * version (engine/shared_answer.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,6 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "policy/cookies_file.h"
 #include "tests/lib/tmpfolder.h"
 
 #define NOW   1800000000u

@@ -14,7 +14,7 @@
 #include <signal.h>
 
 #include "port/tcp_intake.h"
-#include "port/tls_bio.h"
+#include "port/tcp_tls.h"
 
 #define BIG_BYTES 60000
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "port/tls_bio.h"
+#include "port/tcp_tls.h"
 
 static SSL_CTX *ctx;
 static SSL *ssl;

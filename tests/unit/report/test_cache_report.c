@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "report/cache_report.h"
+#include "report/report.h"
 #include "tests/unit/cache/world.h"
 
 #define AGE_S 10u

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is told of zones: storage, when they expire, and of how many each by itself. */
-#include "report/metrics_zones.h"
+#include "report/metrics_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 
 #include <arpa/inet.h>
 
-#include "rpz/policy_prefixes.h"
+#include "rpz/policy_rules.h"
 #include "tests/unit/zone/zone_text.h"
 
 static const struct {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "tap/event_packet.h"
+#include "tap/event.h"
 
 static union {
 	struct tap_event event;

@@ -15,9 +15,9 @@
 #include "dns/proto.h"
 #include "dnstap.pb-c.h"
 #include "tap/dnstap.h"
+#include "tap/event.h"
 #include "tap/querylog.h"
 #include "tap/ring.h"
-#include "tap/shorten.h"
 #include "tap/tap.h"
 
 /* --- Rings ------------------------------------------------------------------------------------ */

@@ -12,7 +12,6 @@
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
-#include "transfer/loop.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer.h"
 #include "transfer/transfer_thread.h"

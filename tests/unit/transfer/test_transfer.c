@@ -17,9 +17,8 @@
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
-#include "config/port_addr.h"
+#include "config/addresses.h"
 #include "port/tcp.h"
-#include "transfer/calls.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer.h"
 #include "transfer/transfer_thread.h"

@@ -12,7 +12,7 @@
 #include "cache/memory.h"
 #include "zonemgr/edit_lines.h"
 #include "zonemgr/loader.h"
-#include "zonemgr/replay.h"
+#include "zonemgr/zonefile.h"
 #include "tests/lib/madezones.h"
 #include "tests/unit/engine/world.h"
 #include "tests/unit/store/storing.h"

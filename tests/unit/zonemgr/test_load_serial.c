@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Serial numbers that volleyd gives: each is newer than the one before. */
-#include "zonemgr/load_serial.h"
+#include "zonemgr/load_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A file and a journal: what of it is applied, for each file that may be found at a start. */
-#include "zonemgr/replay.h"
+#include "zonemgr/zonefile.h"
 
 #include <poll.h>
 

@@ -8,7 +8,7 @@
 #include <poll.h>
 
 #include "tests/unit/zonemgr/changing.h"
-#include "zonemgr/load_signed.h"
+#include "zonemgr/load_steps.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/signing.h"
 #include "zonemgr/zonefile.h"

@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * Tables that control writes and the driver looks up: views of clients, service addresses, blocks.
+ *
  * Which clients may read which view of the cache. The same list of prefixes becomes the engine's
  * table (limits/clients.h) and the driver's map volley_clients.
  *
@@ -13,14 +15,16 @@
  *
  * Control's thread calls all of these.
  */
-#ifndef VOLLEY_BPF_CLIENTS_MAP_H
-#define VOLLEY_BPF_CLIENTS_MAP_H
+#ifndef VOLLEY_BPF_TABLES_H
+#define VOLLEY_BPF_TABLES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "config/config.h"
 #include "limits/clients.h"
+#include "xdp/abi.h"
 
 struct clients_list {
 	struct clients_prefix *prefixes; /* no prefix twice */
@@ -71,5 +75,51 @@ int clients_list_without(struct clients_list *out, const struct clients_list *li
 int clients_map_restrict(int fd, const struct clients_list *list)
 	__attribute__((warn_unused_result));
 int clients_map_extend(int fd, const struct clients_list *list) __attribute__((warn_unused_result));
+
+/*
+ * Service addresses: the configured addresses expanded to those that the host has, and the table by
+ * which the driver recognizes them.
+ */
+
+/*
+ * Changes the driver's table to `listen`. A wildcard means all unicast addresses that the host's
+ * interfaces have now: with `lo` and its VIPs, without loopback and link-local addresses. Each link
+ * may have the same link-local address, and the table knows no interfaces, so kernel sockets answer
+ * for one of `listen`. Readers go on; an address that stays is never missing. *n_services: the
+ * number of addresses. 0; -ENOSPC if there are more than VOLLEY_SERVICES, of which the driver
+ * serves only that many; or -errno. Control's thread.
+ */
+int services_update(struct volley_state *state, const struct config_addr *listen, uint32_t n,
+		    uint32_t *n_services) __attribute__((warn_unused_result));
+
+/*
+ * Changes the table's ends of tunnels (VOLLEY_TUNNEL_END): if `are_wanted`, each such address of
+ * the host and each service address, else none. They take no places from services. 0, -ENOSPC if
+ * there are more than VOLLEY_TUNNEL_ENDS, or -errno. Control's thread.
+ */
+int services_update_ends(struct volley_state *state, const struct config_addr *listen, uint32_t n,
+			 bool are_wanted) __attribute__((warn_unused_result));
+
+/* Removes all services and ends of tunnels. */
+void services_clear(struct volley_state *state);
+
+/*
+ * The map that holds a table of blocks (limits/block_table.h), and its place in volley_blocks,
+ * where the programs of all interfaces find it.
+ *
+ * Control's thread calls these; block_map_make() may be called from any thread.
+ */
+
+/* Makes a map of n_chunks zeroed chunks; *memory points to them. The map's descriptor or -errno. */
+int block_map_make(uint32_t n_chunks, void **memory) __attribute__((warn_unused_result));
+/* Unmaps and closes the map. A program that still reads it keeps the kernel's memory alive. */
+void block_map_free(int fd, void *memory, uint32_t n_chunks);
+
+/* Makes this table current. When it returns, no program reads the previous one. 0 or -errno. */
+int block_map_put(int blocks_fd, int fd) __attribute__((warn_unused_result));
+
+/* met[i]: the packets that matched list i in the programs, summed over all CPUs. 0 or -errno. */
+int block_map_met(int blocked_fd, uint64_t met[VOLLEY_BLOCK_LISTS])
+	__attribute__((warn_unused_result));
 
 #endif
