@@ -33,9 +33,13 @@ bool kernel_tells_realtime(const char *version, const char *realtime);
  */
 int privilege_drop(void) __attribute__((warn_unused_result));
 
-/* The same for a calling thread that only reads files: it keeps CAP_DAC_READ_SEARCH. A process that
- * it starts has no other capability, and this one only if the daemon is root. 0 or -EPERM. */
+/* The same for a calling thread that only reads files: it keeps CAP_DAC_READ_SEARCH. 0 or -EPERM.
+ */
 int privilege_drop_thread(void) __attribute__((warn_unused_result));
+
+/* Gives up all capabilities of the calling thread for good, and of all that it executes. 0 or
+ * -errno. */
+int privilege_drop_all(void) __attribute__((warn_unused_result));
 
 /* True if the calling thread may load and attach an XDP program: it has CAP_NET_ADMIN, and CAP_BPF
  * and CAP_PERFMON or CAP_SYS_ADMIN instead. */

@@ -46,6 +46,14 @@ int privilege_drop_thread(void)
 	return keep_capabilities(caps, 1);
 }
 
+int privilege_drop_all(void)
+{
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return keep_capabilities(NULL, 0);
+}
+
 bool privilege_has_xdp(void)
 {
 	static const unsigned int caps[] = { CAP_BPF, CAP_PERFMON };

@@ -41,6 +41,8 @@
 	  "the limit of file descriptors allows fewer connections than the configuration")    \
 	F(RIGHTS, rights, WARNS, "",                                                          \
 	  "a user or group of control.read or control.change is not on this host")            \
+	F(RUNNER, runner, WARNS, "",                                                          \
+	  "the process that starts the commands of zones[].verify has ended")                 \
 	F(NO_MAPS, no_maps, WARNS, "",                                                        \
 	  "there are interfaces, but no BPF maps: the driver cannot answer")                  \
 	F(SERVICES, services, WARNS, "",                                                      \

@@ -252,11 +252,15 @@ int daemon_run(struct config *config, bool keep)
 	events_init(&d->events);
 	join_parts(d);
 	block_signals();
+	err = runner_start(&d->runner, config);
+	if (err)
+		log_error("start: the process that runs commands: %s", err_text(err));
 	if (privilege_drop())
 		log_warn("capabilities that are not needed could not be given up");
 	rcu_register_thread();
 	rcu_thread_offline();
-	err = start_daemon_here(d);
+	if (!err)
+		err = start_daemon_here(d);
 	if (!err && !d->stopping)
 		live(d);
 	has_started = d->is_ready;

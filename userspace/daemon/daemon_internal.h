@@ -15,6 +15,7 @@
 #include "base/affinity.h"
 #include "base/background.h"
 #include "config/config.h"
+#include "config/runner.h"
 #include "control/ctl.h"
 #include "control/drain.h"
 #include "control/metrics.h"
@@ -73,6 +74,7 @@ struct daemon {
 	bool stopping; /* set by a signal or a command */
 	bool is_ready; /* it answers; false while the start loads zones, without workers */
 	int lock_fd;
+	struct runner *runner; /* starts programs */
 	struct affinity affinity;
 	struct descriptors descriptors;
 	struct events events;

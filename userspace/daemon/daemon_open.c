@@ -223,8 +223,10 @@ static int open_resolution(struct daemon *d)
 	if (!code)
 		code = zone_service_open_loader(&d->zones,
 						(unsigned int)CPU_COUNT(&d->affinity.allowed));
-	if (!code)
+	if (!code) {
+		loader_set_runner(d->zones.loader, d->runner);
 		code = events_watch(&d->events, loader_fd(d->zones.loader));
+	}
 	if (!code)
 		code = resolution_open_policies(&d->resolution, d->background);
 	d->zones.policies = d->resolution.policies;
@@ -547,6 +549,7 @@ void daemon_close(struct daemon *d)
 	resolution_close(&d->resolution);
 	reply_options_close(&d->options);
 	zone_service_free_loader(&d->zones);
+	runner_free(d->runner);
 	names_fini(&d->names.memory);
 	rate_limits_close(d->rate_limits);
 	answer_cache_close(&d->cache);

@@ -292,6 +292,7 @@ static int put_reload_config(struct daemon *d, struct config *config, zones_done
 		config_free(config);
 		return code;
 	}
+	runner_keep_config(d->runner);
 	daemon_put_rights(d, &rights);
 	config_recursion_fini(&config->recursion); /* the earlier one */
 	reply_options_put_identity(&d->options, identity);
@@ -309,8 +310,10 @@ static int put_reload_config(struct daemon *d, struct config *config, zones_done
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
 {
 	struct config *config;
-	int code = config_load(&config, d->config->path, err, err_cap);
+	int code;
 
+	runner_read_config(d->runner, -1); /* meanwhile */
+	code = config_load(&config, d->config->path, err, err_cap);
 	return code ? code : put_reload_config(d, config, done, user, err, err_cap);
 }
 
@@ -390,6 +393,8 @@ int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t e
 	struct config *config;
 	int code = config_load_as(&config, fd, from, d->config->path, err, err_cap);
 
+	if (!code)
+		runner_read_config(d->runner, fd);
 	if (code)
 		return code;
 	tell_systemd(d, "RELOADING=1");

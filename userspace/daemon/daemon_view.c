@@ -56,6 +56,7 @@ static void put_view_faults(const char **faults, struct daemon *d)
 	faults[FAULT_SNAPSHOTS] = snapshots_error(d->jobs.snapshots);
 	faults[FAULT_DESCRIPTORS] = d->descriptors.problem;
 	faults[FAULT_RIGHTS] = d->rights.problem;
+	faults[FAULT_RUNNER] = runner_problem(d->runner);
 	put_driver_faults(faults, d);
 }
 

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/kernel.h"
 #include "base/log.h"
+#include "config/verify_run.h"
 #include "zone/builder.h"
 #include "zone/diff.h"
 #include "zone/edit.h"
@@ -49,6 +50,7 @@ struct loader {
 	bool is_behind;     /* the threads have a lower priority than the workers */
 	bool is_stopping;
 	int event_fd;
+	struct runner *runner; /* not the loader's; NULL: no command can be run */
 };
 
 static void append_loader(struct list *list, struct load *load)
@@ -94,10 +96,10 @@ static void set_loader_stage(struct load *load, enum load_stage stage)
 	__atomic_store_n(&load->stage, (uint32_t)stage, __ATOMIC_RELAXED);
 }
 
-static void ask_command(struct load *load)
+static void ask_command(struct runner *runner, struct load *load)
 {
 	set_loader_stage(load, LOAD_VERIFYING);
-	load->code = verify_run(&load->verify, load->zone, load->name, load->file,
+	load->code = verify_run(runner, &load->verify, load->zone, load->name, load->file,
 				&load->progress.cancel, load->why, sizeof(load->why));
 	if (!load->code)
 		return;
@@ -233,7 +235,7 @@ static void refuse_without_zonemd(struct load *load)
 	load_drop_zone(load);
 }
 
-static void run_loader(struct load *load)
+static void run_loader(struct runner *runner, struct load *load)
 {
 	set_loader_stage(load, LOAD_READING);
 	load->code = make_loader(load);
@@ -248,7 +250,7 @@ static void run_loader(struct load *load)
 	if (load->base)
 		compare_loader(load);
 	if (load->verify.argv)
-		ask_command(load);
+		ask_command(runner, load);
 	if (load->code || load->own != LOAD_OWN_DUE)
 		return;
 	write_own(load);
@@ -328,7 +330,7 @@ static void *thread_main(void *arg)
 		thread->load = load;
 		__atomic_store_n(&load->begun_ns, clock_ns(), __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&loader->lock);
-		run_loader(load);
+		run_loader(loader->runner, load);
 		pthread_mutex_lock(&loader->lock);
 		thread->load = NULL;
 		give_back_loader(loader, load);
@@ -372,6 +374,11 @@ int loader_new(struct loader **out, unsigned int n)
 	}
 	*out = loader;
 	return 0;
+}
+
+void loader_set_runner(struct loader *loader, struct runner *runner)
+{
+	loader->runner = runner;
 }
 
 void loader_limit(struct loader *loader, unsigned int n)

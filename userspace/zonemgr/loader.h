@@ -12,7 +12,8 @@
  * Control owns a load before loader_start() and after its end; in between the threads own it. They
  * change nothing that is served: control's thread publishes the result.
  *
- * The threads' only privilege is to read files of other owners. After loader_limit() they have a
+ * The threads' only privilege is to read files of other owners; the runner starts the commands that
+ * verify zones (config/runner.h). After loader_limit() they have a
  * lower priority than the workers (SCHED_BATCH, niceness 10) on processors that they share
  * (base/affinity.h): a worker that wakes runs first. A worker that never sleeps (busy-poll) leaves
  * them a tenth of its processor, so that a load ends some time.
@@ -22,6 +23,7 @@
 
 #include <stdbool.h>
 
+#include "config/runner.h"
 #include "zonemgr/load.h"
 
 #define LOADER_THREADS_MAX 32
@@ -31,6 +33,10 @@ struct loader;
 /* Makes a loader of `n` threads, 1 to LOADER_THREADS_MAX. 0 or -errno. Only control's thread calls
  * the functions here. */
 int loader_new(struct loader **out, unsigned int n) __attribute__((warn_unused_result));
+
+/* The runner starts the commands of zones[].verify, and outlives the loader. Before the first
+ * loader_start(). */
+void loader_set_runner(struct loader *loader, struct runner *runner);
 
 /* From now on only `n` threads take new loads, and all have a lower priority. This cannot be
  * undone, because a higher priority needs privileges. */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command that verifies a zone: what it gets, what it says, and how it ends. */
-#include "config/verify.h"
+#include "config/verify_run.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "config/config.h"
 #include "tests/lib/tmpfolder.h"
 
 static struct zone *zone;
@@ -37,6 +38,23 @@ static int drop(void **state)
 	return tmpfolder_remove(state);
 }
 
+/* Starts a runner whose configuration has that command, which verifies the zone. */
+static int run_command(struct verify *verify)
+{
+	struct config_zone of_config = { .verify = *verify };
+	const struct config config = { .zones = &of_config, .n_zones = 1 };
+	struct runner *runner;
+	int err;
+
+	assert_int_equal(runner_start(&runner, &config), 0);
+	why[0] = 0;
+	err = verify_run(runner, verify, zone, "example.net.", "/the/file", &cancel, why,
+			 sizeof(why));
+	assert_true(runner_is_alive(runner));
+	runner_free(runner);
+	return err;
+}
+
 /* Runs a script, the folder's file as $0. */
 static int run(const char *script, uint32_t timeout_s)
 {
@@ -46,8 +64,7 @@ static int run(const char *script, uint32_t timeout_s)
 	int err;
 
 	assert_non_null(text);
-	why[0] = 0;
-	err = verify_run(&verify, zone, "example.net.", "/the/file", &cancel, why, sizeof(why));
+	err = run_command(&verify);
 	free(text);
 	return err;
 }
@@ -112,8 +129,7 @@ static void cannot_be_run(void **state)
 	struct verify verify = { argv, 1 };
 
 	(void)state;
-	assert_int_equal(verify_run(&verify, zone, "example.net.", "f", &cancel, why, sizeof(why)),
-			 -ENOENT);
+	assert_int_equal(run_command(&verify), -ENOENT);
 	assert_string_equal(why, "/none/such cannot be run: No such file or directory");
 }
 

@@ -21,11 +21,14 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "config/config.h"
+#include "config/runner.h"
 #include "tests/lib/tmpfolder.h"
 
 #define ZONE "zones/example.net.zone"
 
 static struct loader *loader;
+static struct runner *runner;
 static char ended[16]; /* the users of the loads, in the order in which they ended */
 static struct load *last;
 static char error[512];
@@ -50,13 +53,45 @@ static char *gate_of(const char *user)
 	return path;
 }
 
+/* The command of a load that is held; valid until the next call. */
+static struct verify *hold(const char *user)
+{
+	static char sh[] = "sh", c[] = "-c", text[] = "read x <$0; exit $x";
+	static char *argv[5];
+	static struct verify verify = { argv, 60 };
+
+	argv[0] = sh;
+	argv[1] = c;
+	argv[2] = text;
+	argv[3] = gate_of(user);
+	return &verify;
+}
+
+/* A runner that knows the commands of both gates. */
+static int start_runner(void)
+{
+	struct config_zone zones[2] = { 0 };
+	const struct config config = { .zones = zones, .n_zones = 2 };
+	int err = verify_copy(&zones[0].verify, hold("a"));
+
+	if (!err)
+		err = verify_copy(&zones[1].verify, hold("b"));
+	if (!err)
+		err = runner_start(&runner, &config);
+	verify_fini(&zones[0].verify);
+	verify_fini(&zones[1].verify);
+	return err;
+}
+
 static int make(void **state)
 {
-	return tmpfolder_make(state) || mkfifo(gate_of("a"), 0600) || mkfifo(gate_of("b"), 0600);
+	return tmpfolder_make(state) || mkfifo(gate_of("a"), 0600) || mkfifo(gate_of("b"), 0600) ||
+	       start_runner();
 }
 
 static int drop(void **state)
 {
+	runner_free(runner);
 	unlink(gate_of("a"));
 	unlink(gate_of("b"));
 	return tmpfolder_remove(state);
@@ -66,6 +101,7 @@ static void open_loader(unsigned int n)
 {
 	ended[0] = 0;
 	assert_int_equal(loader_new(&loader, n), 0);
+	loader_set_runner(loader, runner);
 }
 
 static void close_loader(void)
@@ -89,11 +125,8 @@ static struct load *start(const char *user, const char *file)
 /* One that does not end before open_gate(). */
 static struct load *start_held(const char *user)
 {
-	char sh[] = "sh", c[] = "-c", text[] = "read x <$0; exit $x";
-	char *argv[] = { sh, c, text, gate_of(user), NULL };
-	struct verify verify = { argv, 60 };
 	struct load *load =
-		load_new("example.net", ZONE, &verify, on_ended, (void *)(uintptr_t)user);
+		load_new("example.net", ZONE, hold(user), on_ended, (void *)(uintptr_t)user);
 
 	assert_non_null(load);
 	loader_start(loader, load);

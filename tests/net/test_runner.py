@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The process that starts the commands of zones[].verify: it knows each configuration that is in
+force, ends with volleyd, and its end is told."""
+import json
+import os
+import pathlib
+import signal
+
+from netlab import texts, wait_for, write_zone, zone
+
+
+def runner_of(daemon):
+    """The process id of the daemon's runner."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = path.read_text("ascii").rpartition(")")
+        except OSError:
+            continue
+        if int(words[2].split()[1]) == daemon.process.pid and "(volley-runner" in words[0]:
+            return int(path.parent.name)
+    return None
+
+
+def test_commands_of_each_configuration(lab, daemon, tmp_path):
+    """Of the start, of a reload, of `config apply`; and still those in force after a refused reload."""
+    path, noted = write_zone(tmp_path / "z.zone"), tmp_path / "noted"
+
+    def with_command(word):
+        return [{**zone("z.test", path),
+                 "verify": ["/bin/sh", "-c", f"echo {word} >>{noted}"]}]
+    daemon.start(zones=with_command("start"))
+    assert noted.read_text("ascii") == "start\n"
+    daemon.configure(zones=with_command("reload"))
+    daemon.ctl("zone", "reload")
+    assert noted.read_text("ascii").split()[1:] == ["reload"]
+    applied = tmp_path / "applied.yaml"
+    daemon.configure(zones=with_command("apply"))
+    applied.write_bytes(daemon.path.read_bytes())
+    daemon.configure(zones=with_command("reload"))
+    daemon.ctl("config", "apply", applied)
+    wait_for("the applied command", lambda: noted.read_text("ascii").split()[2:] == ["apply"])
+    for _ in range(2):
+        daemon.path.write_text(json.dumps({"nonsense": 1}), "ascii")
+        assert daemon.ctl("zone", "reload", check=False).returncode == 1
+    write_zone(path, 2, "192.0.2.20")
+    daemon.ctl("zone", "reload", "z.test")
+    assert noted.read_text("ascii").split()[3:] == ["apply"]
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.20"]
+
+
+def test_its_end_is_told(lab, daemon, tmp_path):
+    path = write_zone(tmp_path / "z.zone")
+    daemon.start(zones=[{**zone("z.test", path), "verify": ["true"]}])
+    assert not daemon.degraded()
+    os.kill(runner_of(daemon), signal.SIGKILL)
+    wait_for("degraded", lambda: "zones[].verify: the process volley-runner" in daemon.degraded())
+    write_zone(path, 2, "192.0.2.20")
+    told = daemon.ctl("zone", "reload", "z.test", check=False)
+    assert "true cannot be run: the process volley-runner" in told.stderr
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
+
+
+def test_it_ends_with_volleyd(daemon, tmp_path):
+    """Also while a command runs, and if volleyd is killed."""
+    pid = tmp_path / "pid"
+    slow = f"echo $$ >{pid}.new && mv {pid}.new {pid} && sleep 1000"
+    path = write_zone(tmp_path / "z.zone")
+    daemon.configure(zones=[{**zone("z.test", path), "verify": ["/bin/sh", "-c", slow]}])
+    daemon.spawn()
+    wait_for("the command", pid.exists)
+    runner = runner_of(daemon)
+    daemon.kill()
+    for process in (runner, int(pid.read_text("ascii"))):
+        wait_for("its end", lambda process=process: not os.path.exists(f"/proc/{process}"))

@@ -1,0 +1,308 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process that starts commands: which it starts, what it refuses, and how it ends. */
+#include "config/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "config/config.h"
+#include "config/runner_process.h"
+#include "tests/lib/tmpfolder.h"
+
+static const struct runner_zone of = { "example.net.", "/the/file", 7 };
+
+/* The command `sh -c SCRIPT FILE`; valid until the next call. */
+static struct verify *command(const char *script)
+{
+	static char sh[] = "sh", c[] = "-c", text[256];
+	static char *argv[] = { sh, c, text, tmpfolder_file, NULL };
+	static struct verify verify = { argv, 60 };
+
+	snprintf(text, sizeof(text), "%s", script);
+	return &verify;
+}
+
+/* With the command of SCRIPT, and the configuration's file in the folder. */
+static struct runner *start_with(const char *script)
+{
+	struct config_zone zone = { .verify = *command(script) };
+	const struct config config = { .path = tmpfolder_file, .zones = &zone, .n_zones = 1 };
+	struct runner *runner;
+
+	assert_int_equal(runner_start(&runner, &config), 0);
+	return runner;
+}
+
+static int run_script(struct runner *runner, const char *script, int *status)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd, err;
+	char byte;
+
+	assert_true(null >= 0);
+	fd = runner_verify(runner, verify_digest(command(script)), &of, null, null);
+	close(null);
+	if (fd < 0)
+		return fd;
+	while (recv(fd, &byte, 1, MSG_PEEK) < 0)
+		assert_int_equal(errno, EINTR);
+	err = runner_end(fd, status);
+	close(fd);
+	return err;
+}
+
+static void runs_what_the_configuration_has(void **state)
+{
+	struct runner *runner = start_with("exit 3");
+	int status = 0;
+
+	(void)state;
+	assert_int_equal(run_script(runner, "exit 3", &status), 0);
+	assert_int_equal(WEXITSTATUS(status), 3);
+	assert_int_equal(run_script(runner, "exit 4", &status), ERR_NOT_FOUND);
+	runner_free(runner);
+	assert_int_equal(run_script(NULL, "exit 3", &status), ERR_CLOSED);
+}
+
+static void gives_no_capability(void **state)
+{
+	static const char script[] = "grep -q '^CapPrm:.0000000000000000$' /proc/self/status && "
+				     "grep -q '^NoNewPrivs:.1$' /proc/self/status";
+	struct runner *runner = start_with(script);
+	int status = -1;
+
+	(void)state;
+	assert_int_equal(run_script(runner, script, &status), 0);
+	assert_int_equal(status, 0);
+	runner_free(runner);
+}
+
+/* Writes a configuration with a zone whose command is `sh -c SCRIPT FILE`. */
+static void put_config(int fd, const char *script)
+{
+	dprintf(fd,
+		"{\"server\": {\"listen\": [\"127.0.0.1\"]}, \"zones\": [{\"name\": \"a\", "
+		"\"file\": \"a\", \"verify\": [\"sh\", \"-c\", \"%s\", \"%s\"]}]}",
+		script, tmpfolder_file);
+}
+
+static void write_config(const char *script)
+{
+	int fd = open(tmpfolder_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	put_config(fd, script);
+	close(fd);
+}
+
+/* A configuration that is not kept is one that the daemon has refused. */
+static void reads_the_configuration_again(void **state)
+{
+	struct runner *runner = start_with("exit 1");
+	int status;
+
+	(void)state;
+	write_config("exit 2");
+	assert_int_equal(run_script(runner, "exit 2", &status), ERR_NOT_FOUND);
+	runner_read_config(runner, -1);
+	assert_int_equal(run_script(runner, "exit 2", &status), 0);
+	write_config("exit 3");
+	runner_read_config(runner, -1);
+	assert_int_equal(run_script(runner, "exit 2", &status), ERR_NOT_FOUND);
+	assert_int_equal(run_script(runner, "exit 1", &status), 0);
+	runner_keep_config(runner);
+	assert_int_equal(run_script(runner, "exit 1", &status), 0);
+	assert_int_equal(run_script(runner, "exit 3", &status), 0);
+	runner_read_config(runner, -1);
+	runner_keep_config(runner);
+	assert_int_equal(run_script(runner, "exit 1", &status), ERR_NOT_FOUND);
+	assert_int_equal(run_script(runner, "exit 3", &status), 0);
+	runner_free(runner);
+	unlink(tmpfolder_file);
+}
+
+/* A daemon that was broken into can make files, but not files of root. */
+static void takes_a_text_only_of_the_owner(void **state)
+{
+	struct runner *runner = start_with("exit 1");
+	int fd = memfd_create("text", MFD_CLOEXEC), status;
+
+	(void)state;
+	assert_true(fd >= 0);
+	write_config("exit 1");
+	put_config(fd, "exit 2");
+	runner_read_config(runner, fd);
+	assert_int_equal(run_script(runner, "exit 2", &status), 0);
+	if (!geteuid()) {
+		assert_int_equal(fchown(fd, 12345, 12345), 0);
+		runner_read_config(runner, fd);
+		assert_int_equal(run_script(runner, "exit 2", &status), ERR_NOT_FOUND);
+		assert_int_equal(chown(tmpfolder_file, 12345, 12345), 0);
+		runner_read_config(runner, fd);
+		assert_int_equal(run_script(runner, "exit 2", &status), 0);
+	}
+	close(fd);
+	runner_free(runner);
+	unlink(tmpfolder_file);
+}
+
+static struct runner_request *request_of(uint32_t kind)
+{
+	static struct runner_request request;
+
+	memset(&request, 0, sizeof(request));
+	request.kind = kind;
+	return &request;
+}
+
+/* Sends the octets to a process, with that number of descriptors; then it still runs. */
+static void assert_ignored(const void *octets, size_t n, unsigned int n_fds)
+{
+	static const int fds[4];
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(fds))];
+	} control = { .head = { .cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS,
+				.cmsg_len = CMSG_LEN(n_fds * sizeof(int)) } };
+	struct iovec part = { (void *)(uintptr_t)octets, n };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	const struct config config = { .path = tmpfolder_file };
+	int pair[2], status;
+	pid_t pid;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		runner_process(pair[1], &config);
+	}
+	close(pair[1]);
+	memcpy(CMSG_DATA(&control.head), fds, n_fds * sizeof(int));
+	if (n_fds) {
+		message.msg_control = control.room;
+		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+	}
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(sendmsg(pair[0], &message, MSG_NOSIGNAL), n);
+	close(pair[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void bears_any_request(void **state)
+{
+	static const char much[sizeof(struct runner_request) + 1];
+	struct runner_request *request = request_of(RUNNER_VERIFY);
+
+	(void)state;
+	assert_ignored(request, sizeof(*request), 0);
+	assert_ignored(request, sizeof(*request), 2);
+	assert_ignored(request, sizeof(*request), 4);
+	assert_ignored(request, sizeof(*request) - 1, 3);
+	assert_ignored(request, 1, 0);
+	assert_ignored(much, sizeof(much), 3);
+	memset(request->zone, 'a', sizeof(request->zone));
+	assert_ignored(request, sizeof(*request), 3);
+	request = request_of(RUNNER_VERIFY);
+	memset(request->file, 'a', sizeof(request->file));
+	assert_ignored(request, sizeof(*request), 3);
+	request = request_of(RUNNER_KINDS);
+	assert_ignored(request, sizeof(*request), 1);
+	request = request_of(UINT32_MAX);
+	assert_ignored(request, sizeof(*request), 3);
+	request = request_of(RUNNER_RESOLVER);
+	assert_ignored(request, sizeof(*request), 1);
+	request = request_of(RUNNER_READ);
+	assert_ignored(request, sizeof(*request), 1); /* standard input is no file of ours */
+	request = request_of(RUNNER_KEEP);
+	assert_ignored(request, sizeof(*request), 0);
+}
+
+/* Our end of the channel is closed, as when the daemon dies. */
+static void a_command_ends_with_the_daemon(void **state)
+{
+	static const char script[] = "echo $$ >$0.new; mv $0.new $0; sleep 1000";
+	struct runner *runner = start_with(script);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd, pid = 0;
+	FILE *f;
+
+	(void)state;
+	assert_true(null >= 0);
+	fd = runner_verify(runner, verify_digest(command(script)), &of, null, null);
+	assert_true(fd >= 0);
+	while (!(f = fopen(tmpfolder_file, "r")))
+		usleep(1000);
+	assert_int_equal(fscanf(f, "%d", &pid), 1);
+	fclose(f);
+	close(fd);
+	while (!kill(pid, 0))
+		usleep(1000);
+	assert_true(runner_is_alive(runner));
+	runner_free(runner);
+	close(null);
+	unlink(tmpfolder_file);
+}
+
+static void tells_that_it_has_ended(void **state)
+{
+	struct runner *runner = start_with("kill -KILL $PPID; exit 1");
+	int status;
+
+	(void)state;
+	/* The child is killed, which would have told the end. */
+	assert_int_equal(run_script(runner, "kill -KILL $PPID; exit 1", &status), ERR_CLOSED);
+	assert_true(runner_is_alive(runner));
+	runner_free(runner);
+	runner = start_with("read p <$0; kill -KILL $p; exit 0");
+	write_config("");
+	{
+		int fd = open(tmpfolder_file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		char path[64];
+		FILE *f;
+		int pid = 0;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+		f = fopen(path, "r");
+		assert_non_null(f);
+		assert_int_equal(fscanf(f, "%d", &pid), 1);
+		fclose(f);
+		dprintf(fd, "%d\n", pid);
+		close(fd);
+	}
+	assert_int_equal(run_script(runner, "read p <$0; kill -KILL $p; exit 0", &status), 0);
+	while (runner_is_alive(runner))
+		usleep(1000);
+	assert_int_equal(run_script(runner, "exit 0", &status), ERR_CLOSED);
+	runner_free(runner);
+	unlink(tmpfolder_file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_what_the_configuration_has),
+		cmocka_unit_test(gives_no_capability),
+		cmocka_unit_test(reads_the_configuration_again),
+		cmocka_unit_test(takes_a_text_only_of_the_owner),
+		cmocka_unit_test(bears_any_request),
+		cmocka_unit_test(a_command_ends_with_the_daemon),
+		cmocka_unit_test(tells_that_it_has_ended),
+	};
+
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
+}

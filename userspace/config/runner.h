@@ -1,0 +1,81 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The runner: a process of one thread that starts programs for the daemon, so that the daemon
+ * itself neither executes nor forks.
+ *
+ *      daemon, any thread                         runner (config/runner_process.h)
+ *      runner_verify(digest of a command) ──────► does its own copy of the configuration have it?
+ *                                                 ─► a child, which starts and awaits the command
+ *      command_fd is readable ◄────────────────── the child: the end, and its status
+ *      runner_end() or close() ─────────────────► the child kills the command's process group
+ *
+ * The runner runs no command that the daemon could name: it reads the configuration itself, and a
+ * request says only by a hash which command of it is meant. It takes text that the daemon passes
+ * (`config apply`) only from a file of root or of the owner of the configuration's file. Its only
+ * capability is CAP_DAC_READ_SEARCH, by which it reads a configuration of another owner; a command
+ * has none. Requests are structs of fixed size with descriptors (SCM_RIGHTS) on a SOCK_SEQPACKET
+ * pair; the process ends when the daemon's end is closed.
+ */
+#ifndef VOLLEY_CONFIG_RUNNER_H
+#define VOLLEY_CONFIG_RUNNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config;
+struct runner;
+
+/* The zone for which a command runs. */
+struct runner_zone {
+	const char *name;
+	const char *file;
+	uint32_t serial;
+};
+
+/* Forks the process, which gets the configuration. 0 or -errno. To be called while the calling
+ * process has no other thread, and before it gives up capabilities. */
+int runner_start(struct runner **out, const struct config *config)
+	__attribute__((warn_unused_result));
+
+/* The process ends, after the children that still run. NULL is allowed. */
+void runner_free(struct runner *runner);
+
+/* False: the process has ended, and no command can be run. */
+bool runner_is_alive(const struct runner *runner);
+
+/* A sentence for `degraded` if the process has ended, else "". */
+const char *runner_problem(const struct runner *runner);
+
+/*
+ * Begins to run the command of the configuration that has the digest (config/verify.h); any thread.
+ * zone_fd becomes its standard input and said_fd its standard error; the caller keeps both. Returns
+ * a descriptor for runner_end(), which is readable when the command has ended; or ERR_CLOSED: there
+ * is no runner (NULL) or it has ended; -ENAMETOOLONG or -errno.
+ */
+int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zone *zone,
+		  int zone_fd, int said_fd) __attribute__((warn_unused_result));
+
+/*
+ * Begins to run the program volley-resolver, which lies in the folder of this program. It gets the
+ * socket as its descriptor 3, and the descriptors 0 to 2 of volleyd. As runner_verify().
+ */
+int runner_resolver(struct runner *runner, int socket_fd) __attribute__((warn_unused_result));
+
+/*
+ * Kills the command and its process group if it still runs, and waits for its end. *status is as
+ * from waitpid(). 0; ERR_NOT_FOUND: the runner's configuration has no such command; ERR_CLOSED: the
+ * runner has ended; or the -errno of starting it. The caller closes command_fd. Any thread.
+ */
+int runner_end(int command_fd, int *status) __attribute__((warn_unused_result));
+
+/*
+ * Makes the runner read the configuration again, from its file, or with fd >= 0 the text of that
+ * file; later requests wait until it has. Commands of the earlier text stay allowed. Control's
+ * thread. A failure shows when a command is asked for.
+ */
+void runner_read_config(struct runner *runner, int fd);
+/* The configuration that was read last is in force: the one before it is forgotten at the next. */
+void runner_keep_config(struct runner *runner);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One thread serves requests. For each program it forks a child, which starts the program, waits
+ * for its end or for the daemon's, and tells it.
+ */
+#include "config/runner_process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/kernel.h"
+#include "config/verify.h"
+
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define CHILDREN_MAX 64 /* the loader has at most 32 threads */
+#define RESOLVER_FD  3
+
+struct command {
+	uint64_t digest;
+	struct verify verify;
+};
+
+/* The commands of a configuration, by their digests. */
+struct commands {
+	struct command *list;
+	size_t n;
+	size_t cap;
+};
+
+/*
+ * RUNNER_READ fills NEXT. RUNNER_KEEP moves it to NOW, and NOW to BEFORE: its loads may still run.
+ * A configuration that is refused stays in NEXT until another is read.
+ */
+enum { COMMANDS_BEFORE, COMMANDS_NOW, COMMANDS_NEXT, COMMANDS_SETS };
+
+struct process {
+	int fd;
+	int signal_fd; /* SIGCHLD */
+	const char *path;
+	char resolver[PATH_MAX];
+	struct commands sets[COMMANDS_SETS];
+	unsigned int n_children;
+};
+
+/* A request with its descriptors, which are closed after it. */
+struct arrived {
+	struct runner_request request;
+	int fds[RUNNER_FDS_MAX];
+	unsigned int n_fds;
+};
+
+/* --- The commands of a configuration ---------------------------------------------------------- */
+
+static void drop_commands(struct commands *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		verify_fini(&set->list[i].verify);
+	free(set->list);
+	*set = (struct commands){ 0 };
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+	const struct command *one = a, *other = b;
+
+	return (one->digest > other->digest) - (one->digest < other->digest);
+}
+
+static const struct verify *find_in_set(const struct commands *set, uint64_t digest)
+{
+	const struct command key = { .digest = digest };
+	const struct command *found =
+		set->n ? bsearch(&key, set->list, set->n, sizeof(key), compare_digests) : NULL;
+
+	return found ? &found->verify : NULL;
+}
+
+/* Zones of one template have the same command, and stand together most of the time. */
+static int add_command(struct commands *set, const struct verify *verify)
+{
+	const uint64_t digest = verify->argv ? verify_digest(verify) : 0;
+	struct command *list = set->list;
+
+	if (!verify->argv || (set->n && list[set->n - 1].digest == digest))
+		return 0;
+	if (set->n == set->cap) {
+		set->cap = set->cap ? set->cap * 2 : 16;
+		list = reallocarray(list, set->cap, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		set->list = list;
+	}
+	list[set->n].digest = digest;
+	return verify_copy(&list[set->n].verify, verify) ? -ENOMEM : (set->n++, 0);
+}
+
+static int collect_commands(struct commands *set, const struct config *config)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < config->n_zones && !err; i++)
+		err = add_command(set, &config->zones[i].verify);
+	for (uint32_t i = 0; i < config->n_templates && !err; i++)
+		err = add_command(set, &config->templates[i].verify);
+	if (set->n)
+		qsort(set->list, set->n, sizeof(*set->list), compare_digests);
+	return err;
+}
+
+static const struct verify *find_runner_command(const struct process *p, uint64_t digest)
+{
+	const struct verify *found = NULL;
+
+	for (unsigned int i = 0; i < COMMANDS_SETS && !found; i++)
+		found = find_in_set(&p->sets[i], digest);
+	return found;
+}
+
+/* The daemon's user must not be able to make a text with commands of its own. */
+static bool is_of_owner(int fd, const char *path)
+{
+	struct stat text, file;
+
+	return !fstat(fd, &text) && S_ISREG(text.st_mode) &&
+	       (!text.st_uid || (!stat(path, &file) && text.st_uid == file.st_uid));
+}
+
+static void read_runner_config(struct process *p, int fd)
+{
+	struct commands *next = &p->sets[COMMANDS_NEXT];
+	struct config *config = NULL;
+	char err[512] = "the text is not of the owner of the configuration's file";
+	int code = ERR_CONFIG;
+
+	drop_commands(next);
+	if (fd < 0)
+		code = config_load(&config, p->path, err, sizeof(err));
+	else if (is_of_owner(fd, p->path))
+		code = config_load_as(&config, fd, p->path, p->path, err, sizeof(err));
+	if (!code) {
+		code = collect_commands(next, config);
+		if (code)
+			snprintf(err, sizeof(err), "%s", err_text(code));
+	}
+	config_free(config);
+	if (code)
+		log_debug("volley-runner: %s", err);
+}
+
+static void keep_runner_config(struct process *p)
+{
+	drop_commands(&p->sets[COMMANDS_BEFORE]);
+	p->sets[COMMANDS_BEFORE] = p->sets[COMMANDS_NOW];
+	p->sets[COMMANDS_NOW] = p->sets[COMMANDS_NEXT];
+	p->sets[COMMANDS_NEXT] = (struct commands){ 0 };
+}
+
+/* --- A child ---------------------------------------------------------------------------------- */
+
+/* The daemon's threads block signals and ignore one; the command gets the defaults. */
+static int set_attributes(posix_spawnattr_t *attr)
+{
+	sigset_t none, all;
+	int err;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	err = posix_spawnattr_setsigmask(attr, &none);
+	if (!err)
+		err = posix_spawnattr_setsigdefault(attr, &all);
+	if (!err)
+		err = posix_spawnattr_setpgroup(attr, 0);
+	return err ? err :
+		     posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+							    POSIX_SPAWN_SETPGROUP);
+}
+
+static int set_verify_files(posix_spawn_file_actions_t *files, const struct arrived *a)
+{
+	int err = posix_spawn_file_actions_adddup2(files, a->fds[1], STDIN_FILENO);
+
+	if (!err)
+		err = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY,
+						       0);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(files, a->fds[2], STDERR_FILENO);
+	return err ? err : posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
+}
+
+static int set_resolver_files(posix_spawn_file_actions_t *files, const struct arrived *a)
+{
+	int err = posix_spawn_file_actions_adddup2(files, a->fds[1], RESOLVER_FD);
+
+	return err ? err : posix_spawn_file_actions_addclosefrom_np(files, RESOLVER_FD + 1);
+}
+
+static int spawn(pid_t *pid, const struct arrived *a, char *const *argv, char *const *env)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	int err = posix_spawn_file_actions_init(&files);
+
+	if (err)
+		return -err;
+	err = posix_spawnattr_init(&attr);
+	if (err) {
+		posix_spawn_file_actions_destroy(&files);
+		return -err;
+	}
+	err = a->request.kind == RUNNER_VERIFY ? set_verify_files(&files, a) :
+						 set_resolver_files(&files, a);
+	if (!err)
+		err = set_attributes(&attr);
+	if (!err)
+		err = posix_spawnp(pid, argv[0], &files, &attr, argv, env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return -err;
+}
+
+static int spawn_verify(pid_t *pid, const struct arrived *a, const struct verify *verify)
+{
+	const struct runner_request *request = &a->request;
+	const char *path = getenv("PATH");
+	char *env[5] = { NULL };
+
+	if (asprintf(&env[0], "PATH=%s", path ? path : DEFAULT_PATH) < 0 ||
+	    asprintf(&env[1], "VOLLEY_ZONE=%s", request->zone) < 0 ||
+	    asprintf(&env[2], "VOLLEY_SERIAL=%u", request->serial) < 0 ||
+	    asprintf(&env[3], "VOLLEY_FILE=%s", request->file) < 0)
+		return -ENOMEM;
+	return spawn(pid, a, verify->argv, env);
+}
+
+static int spawn_resolver(pid_t *pid, const struct arrived *a, char *program)
+{
+	char *argv[] = { program, NULL };
+
+	return spawn(pid, a, argv, environ);
+}
+
+/* Waits until the program ends, or the daemon closes its end. */
+static void wait_for_either(pid_t pid, int channel)
+{
+	struct pollfd fds[] = { { .fd = pidfd_open(pid, 0), .events = POLLIN },
+				{ .fd = channel, .events = POLLIN } };
+
+	if (fds[0].fd < 0)
+		return;
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+}
+
+/* Kills the rest of the group. waitpid() comes later, so the number still belongs to this group. */
+static int reap(pid_t pid)
+{
+	int status = 0;
+
+	kill(-pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static void close_arrived(struct arrived *a, unsigned int from)
+{
+	for (unsigned int i = from; i < a->n_fds; i++)
+		close(a->fds[i]);
+	a->n_fds = from < a->n_fds ? from : a->n_fds;
+}
+
+static void run_child(struct process *p, struct arrived *a, const struct verify *verify)
+{
+	struct runner_reply reply = { 0 };
+	pid_t pid = 0;
+
+	close(p->fd);
+	close(p->signal_fd);
+	reply.code = privilege_drop_all();
+	if (!reply.code)
+		reply.code = verify ? spawn_verify(&pid, a, verify) :
+				      spawn_resolver(&pid, a, p->resolver);
+	close_arrived(a, 1);
+	if (!reply.code) {
+		wait_for_either(pid, a->fds[0]);
+		reply.status = reap(pid);
+	}
+	(void)!send(a->fds[0], &reply, sizeof(reply), MSG_NOSIGNAL);
+	_exit(0);
+}
+
+/* --- Requests --------------------------------------------------------------------------------- */
+
+static void refuse_runner_request(const struct arrived *a, int code)
+{
+	const struct runner_reply reply = { .code = code };
+
+	(void)!send(a->fds[0], &reply, sizeof(reply), MSG_NOSIGNAL);
+}
+
+static void start_child(struct process *p, struct arrived *a)
+{
+	const bool is_verify = a->request.kind == RUNNER_VERIFY;
+	const struct verify *verify = is_verify ? find_runner_command(p, a->request.digest) : NULL;
+	pid_t pid;
+
+	if (is_verify && !verify) {
+		refuse_runner_request(a, ERR_NOT_FOUND);
+		return;
+	}
+	if (p->n_children >= CHILDREN_MAX) {
+		refuse_runner_request(a, -EAGAIN);
+		return;
+	}
+	pid = fork();
+	if (!pid)
+		run_child(p, a, verify);
+	if (pid < 0)
+		refuse_runner_request(a, -errno);
+	else
+		p->n_children++;
+}
+
+static void obey_request(struct process *p, struct arrived *a)
+{
+	static const unsigned int n_fds[RUNNER_KINDS] = {
+		[RUNNER_VERIFY] = 3, [RUNNER_RESOLVER] = 2
+	};
+	const struct runner_request *request = &a->request;
+
+	if (request->kind >= RUNNER_KINDS || request->zone[RUNNER_NAME_CAP - 1] ||
+	    request->file[PATH_MAX - 1])
+		return;
+	if (request->kind == RUNNER_READ)
+		read_runner_config(p, a->n_fds ? a->fds[0] : -1);
+	else if (request->kind == RUNNER_KEEP)
+		keep_runner_config(p);
+	else if (a->n_fds == n_fds[request->kind])
+		start_child(p, a);
+}
+
+/* False: the daemon has ended. */
+static bool receive_request(struct process *p)
+{
+	struct arrived a = { .n_fds = 0 };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(RUNNER_FDS_MAX * sizeof(int))];
+	} control;
+	struct iovec part = { &a.request, sizeof(a.request) };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control.room,
+				  .msg_controllen = sizeof(control.room) };
+	ssize_t n = recvmsg(p->fd, &message, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	if (n <= 0)
+		return n < 0 && errno == EINTR;
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+		a.n_fds = (unsigned int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(a.fds, CMSG_DATA(head), a.n_fds * sizeof(int));
+	}
+	if (n == (ssize_t)sizeof(a.request) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		obey_request(p, &a);
+	close_arrived(&a, 0);
+	return true;
+}
+
+static void reap_children(struct process *p)
+{
+	struct signalfd_siginfo info;
+
+	(void)!read(p->signal_fd, &info, sizeof(info));
+	while (p->n_children && waitpid(-1, NULL, WNOHANG) > 0)
+		p->n_children--;
+}
+
+static void find_resolver(struct process *p)
+{
+	static const char name[] = "volley-resolver";
+	ssize_t n = readlink("/proc/self/exe", p->resolver, sizeof(p->resolver) - sizeof(name));
+
+	while (n > 0 && p->resolver[n - 1] != '/')
+		n--;
+	strcpy(p->resolver + (n > 0 ? n : 0), name);
+}
+
+static int open_process(struct process *p, const struct config *config)
+{
+	sigset_t signals;
+
+	/* Signals of the terminal and of systemd are for the daemon. */
+	sigfillset(&signals);
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	p->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (p->signal_fd < 0)
+		return -errno;
+	prctl(PR_SET_NAME, "volley-runner");
+	find_resolver(p);
+	p->path = config->path;
+	return collect_commands(&p->sets[COMMANDS_NOW], config);
+}
+
+void runner_process(int fd, const struct config *config)
+{
+	struct process p = { .fd = fd };
+	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
+	int err = open_process(&p, config);
+
+	if (!err)
+		err = privilege_drop_thread();
+	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
+	if (err)
+		log_error("volley-runner: %s", err_text(err));
+	fds[1].fd = p.signal_fd;
+	while (!err) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (fds[1].revents)
+			reap_children(&p);
+		if (fds[0].revents && !receive_request(&p))
+			break;
+	}
+	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
+}

@@ -1,0 +1,41 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process of config/runner.h, and its requests. */
+#ifndef VOLLEY_CONFIG_RUNNER_PROCESS_H
+#define VOLLEY_CONFIG_RUNNER_PROCESS_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "config/config.h"
+
+#define RUNNER_NAME_CAP 1280 /* a zone's name as text: 255 octets, each as \DDD, and more */
+#define RUNNER_FDS_MAX  3
+
+enum runner_kind {
+	RUNNER_VERIFY,   /* descriptors: channel, standard input, standard error */
+	RUNNER_RESOLVER, /* channel, socket */
+	RUNNER_READ,     /* the text, or none */
+	RUNNER_KEEP,     /* none */
+	RUNNER_KINDS,
+};
+
+/* Of fixed size; unused fields are zero. Numbers are in the byte order of the host. */
+struct runner_request {
+	uint32_t kind; /* enum runner_kind */
+	uint32_t serial;
+	uint64_t digest;            /* of the command: config/verify.h */
+	char zone[RUNNER_NAME_CAP]; /* texts end by a zero octet */
+	char file[PATH_MAX];
+};
+
+/* On the channel, once. */
+struct runner_reply {
+	int32_t code; /* 0, or a negative code: it was not started */
+	int32_t status;
+};
+
+/* The process: serves requests on `fd` until the other end is closed. Does not return. */
+void runner_process(int fd, const struct config *config) __attribute__((noreturn));
+
+#endif
