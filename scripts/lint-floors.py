@@ -41,7 +41,7 @@ STOREYS = {
         "worker": "base dns port tap resolver engine",
     },
     "host": {
-        "config": "xdp base dns port zone resolver limits shield engine worker",
+        "config": "xdp base dns port zone xfr resolver limits shield engine worker",
         "bpf": "xdp base dns tap cache limits config",
         "iface": "xdp base port tap cache engine worker config bpf",
     },

@@ -23,7 +23,10 @@
 #include "base/log.h"
 #include "config/verify.h"
 #include "config/words.h"
+#include "engine/engine_config.h"
 #include "resolver/resolver_config.h"
+#include "xdp/block.h"
+#include "xfr/tsig_signature.h"
 
 /* Before the name of a group in control.read and control.change. */
 #define CONFIG_GROUP "group:"
@@ -52,7 +55,6 @@ struct config_prefix {
 /* The enums that follow are in the order of the choices of their keys. */
 enum config_xdp { CONFIG_XDP_AUTO, CONFIG_XDP_NATIVE, CONFIG_XDP_GENERIC, CONFIG_XDP_OFF };
 enum config_port { CONFIG_PORT_AUTO, CONFIG_PORT_XSK, CONFIG_PORT_DPDK, CONFIG_PORT_SOCKET };
-enum config_any { CONFIG_ANY_MINIMAL, CONFIG_ANY_FULL };
 enum config_zero_copy { CONFIG_ZERO_COPY_AUTO, CONFIG_ZERO_COPY_ON, CONFIG_ZERO_COPY_OFF };
 enum config_return { CONFIG_RETURN_SWAP, CONFIG_RETURN_FIB };
 
@@ -82,18 +84,9 @@ struct config_cookie_secret {
 	char *file; /* NULL: the secret is in the configuration */
 };
 
-enum config_tsig { /* in the order of keys[].algorithm and of TSIG_ALGORITHMS */
-		   CONFIG_TSIG_SHA256,
-		   CONFIG_TSIG_SHA384,
-		   CONFIG_TSIG_SHA512,
-		   CONFIG_TSIG_SHA224,
-		   CONFIG_TSIG_SHA1,
-		   CONFIG_TSIG_MD5,
-};
-
 struct config_tsig_key {
 	char *name; /* as a zone's */
-	enum config_tsig algorithm;
+	enum tsig_algorithm algorithm;
 	uint8_t *secret;
 	uint32_t n_secret;
 };
@@ -137,6 +130,7 @@ enum config_sign_algorithm {
 	CONFIG_SIGN_ECDSAP384SHA384,
 	CONFIG_SIGN_ED25519,
 	CONFIG_SIGN_RSASHA256,
+	CONFIG_N_SIGN_ALGORITHMS,
 };
 
 /* The way to sign a zone (RFC 6781, RFC 7583). */
@@ -314,19 +308,10 @@ struct config_rrl {
 	uint32_t n_exempt;
 };
 
-/* In the order of the choices of the key. */
-enum config_block_action {
-	CONFIG_BLOCK_DROP,
-	CONFIG_BLOCK_REFUSE,
-	CONFIG_BLOCK_TRUNCATE,
-	CONFIG_BLOCK_UP,
-	CONFIG_BLOCK_ALLOW,
-};
-
 struct config_block {
 	char *file;
 	char *why; /* or NULL */
-	enum config_block_action action;
+	enum volley_block_action action;
 };
 
 /* The share of answers that is reported, and the reported part of a client's address. */
@@ -374,7 +359,7 @@ struct config {
 	uint32_t n_control_cores;
 	uint16_t max_udp_size_bytes;
 	bool minimal_responses;
-	enum config_any any;
+	enum engine_any any;
 	uint8_t *nsid; /* n_nsid octets; NULL: none */
 	uint32_t n_nsid;
 	char *version;  /* NULL: not answered */

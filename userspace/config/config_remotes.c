@@ -57,10 +57,10 @@ static void read_remote_secret_file(struct reader *reader, const struct yamltree
 
 static void warn_of_algorithm(const struct config_tsig_key *key)
 {
-	if (key->algorithm == CONFIG_TSIG_MD5 || key->algorithm == CONFIG_TSIG_SHA1)
+	if (key->algorithm == TSIG_MD5 || key->algorithm == TSIG_SHA1)
 		log_warn("keys: %s: %s is weak: use hmac-sha256 at both ends, if the other server "
 			 "has it",
-			 key->name, key->algorithm == CONFIG_TSIG_MD5 ? "hmac-md5" : "hmac-sha1");
+			 key->name, key->algorithm == TSIG_MD5 ? "hmac-md5" : "hmac-sha1");
 }
 
 void reader_check_keys(struct reader *reader)

@@ -23,7 +23,7 @@ static const struct words_key rows[] = {
 		  "block list shows their number. "
 		  "Required." },
 	{ ROW("policy.block[].action", WORDS_CHOICE, struct config_block, action),
-	  .choices = "drop|refuse|truncate|up|allow", .fallback = "drop",
+	  .min = VOLLEY_BLOCK_DROP, .choices = "drop|refuse|truncate|up|allow", .fallback = "drop",
 	  .text = "The action for packets that match the list: see BLOCKS." },
 	{ ROW("policy.block[].why", WORDS_TEXT, struct config_block, why), .min = 1, .max = 199,
 	  .text = "The reason, shown by volleyctl block list. "

@@ -296,7 +296,7 @@ static void make_engine_config(struct daemon *d)
 	d->engine_config = (struct engine_config){
 		.max_udp_bytes = d->config->max_udp_size_bytes,
 		.minimal_responses = d->config->minimal_responses,
-		.any = (enum engine_any)d->config->any,
+		.any = d->config->any,
 	};
 }
 

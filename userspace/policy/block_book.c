@@ -466,14 +466,6 @@ static void free_lists(struct block_list *lists, uint32_t n)
 	free(lists);
 }
 
-static const enum volley_block_action action_of_list[] = {
-	[CONFIG_BLOCK_DROP] = VOLLEY_BLOCK_DROP,
-	[CONFIG_BLOCK_REFUSE] = VOLLEY_BLOCK_REFUSE,
-	[CONFIG_BLOCK_TRUNCATE] = VOLLEY_BLOCK_TRUNCATE,
-	[CONFIG_BLOCK_UP] = VOLLEY_BLOCK_UP,
-	[CONFIG_BLOCK_ALLOW] = VOLLEY_BLOCK_ALLOW,
-};
-
 static int copy_lists(struct block_lists *l, const struct config *config)
 {
 	l->lists = calloc(config->n_block + 1, sizeof(*l->lists));
@@ -483,7 +475,7 @@ static int copy_lists(struct block_lists *l, const struct config *config)
 		const struct config_block *from = &config->block[l->n];
 		struct block_list *to = &l->lists[l->n];
 
-		to->action = action_of_list[from->action];
+		to->action = from->action;
 		to->file = strdup(from->file);
 		to->why = from->why ? strdup(from->why) : NULL;
 		if (!to->file || (from->why && !to->why)) {

@@ -17,7 +17,9 @@
 static int read_scope(enum health_scope *scope, const char *option, const char *text, char *err,
 		      size_t err_cap)
 {
-	static const char *const words[] = { "all", "any", "none" };
+	static const char *const words[] = {
+		[HEALTH_ALL] = "all", [HEALTH_ANY] = "any", [HEALTH_NONE] = "none"
+	};
 
 	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(text, words[i])) {

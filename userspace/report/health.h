@@ -37,7 +37,6 @@
 #define HEALTH_LOOKS_MAX   3    /* a worker goes round four times between two looks */
 #define HEALTH_TEXT_CAP    1024
 
-/* In the order of "all|any|none". */
 enum health_scope { HEALTH_ALL, HEALTH_ANY, HEALTH_NONE };
 
 /* NOTED: a warning even with strict, since the operator has made it so, or has allowed it. */

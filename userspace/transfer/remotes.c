@@ -26,7 +26,7 @@ static int make_remote_keys(struct remotes *remotes, const struct config *config
 			code = -EINVAL;
 		sources[i] = (struct tsig_key_source){
 			.name = names[i],
-			.algorithm = (enum tsig_algorithm)key->algorithm,
+			.algorithm = key->algorithm,
 			.secret = key->secret,
 			.secret_bytes = key->n_secret,
 		};

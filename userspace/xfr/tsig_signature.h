@@ -39,9 +39,9 @@
 #define TSIG_MAX (2 * DNS_NAME_MAX + DNS_RR_FIXED_BYTES + 16 + TSIG_MAC_MAX + 6)
 
 /*
- * identifier, folded wire name, OpenSSL's name of the digest, octets. The order is that of enum
- * config_tsig. The last three are for servers that have no better one (RFC 8945 section 6); MD5 has
- * a name of its own (RFC 2845 section 2.3).
+ * identifier, folded wire name, OpenSSL's name of the digest, octets. The order is that of the
+ * choices of keys[].algorithm. The last three are for servers that have no better one (RFC 8945
+ * section 6); MD5 has a name of its own (RFC 2845 section 2.3).
  */
 #define TSIG_ALGORITHMS(X)                        \
 	X(SHA256, "\13hmac-sha256", "SHA256", 32) \

@@ -50,6 +50,8 @@ static const enum sign_algorithm algorithms[] = {
 	[CONFIG_SIGN_ED25519] = SIGN_ED25519,
 	[CONFIG_SIGN_RSASHA256] = SIGN_RSASHA256,
 };
+_Static_assert(sizeof(algorithms) / sizeof(algorithms[0]) == CONFIG_N_SIGN_ALGORITHMS,
+	       "each algorithm of the configuration has its number");
 
 static void set_policy(struct rollover_policy *p, const struct config_signing *policy)
 {

@@ -332,7 +332,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config->n_workers, 0);
 	assert_int_equal(config->max_udp_size_bytes, 1232);
 	assert_false(config->minimal_responses);
-	assert_int_equal(config->any, CONFIG_ANY_MINIMAL);
+	assert_int_equal(config->any, ENGINE_ANY_MINIMAL);
 	assert_null(config->nsid);
 	assert_null(config->version);
 	assert_null(config->identity);
@@ -506,7 +506,7 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(ntohs(config->metrics.net_port), 9253);
 	assert_int_equal(config->max_udp_size_bytes, 1400);
 	assert_true(config->minimal_responses);
-	assert_int_equal(config->any, CONFIG_ANY_FULL);
+	assert_int_equal(config->any, ENGINE_ANY_FULL);
 	assert_int_equal(config->n_nsid, 2);
 	assert_memory_equal(config->nsid, "\0\377", 2);
 	assert_string_equal(config->version, "Volley");

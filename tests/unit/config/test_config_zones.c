@@ -428,7 +428,7 @@ static void test_defaults(void **state)
 				  "  {name: d, catalog: produce}]\n");
 
 	(void)state;
-	assert_int_equal(config->keys[0].algorithm, CONFIG_TSIG_SHA256);
+	assert_int_equal(config->keys[0].algorithm, TSIG_SHA256);
 	check_defaults_remote(&config->remotes[0]);
 	check_defaults_signing(&config->signing[0]);
 	check_defaults_zone(&config->zones[0]);
@@ -538,9 +538,9 @@ static void check_remotes(const struct config *config)
 
 	assert_int_equal(config->n_keys, 2);
 	assert_string_equal(config->keys[0].name, "xfr.example.");
-	assert_int_equal(config->keys[0].algorithm, CONFIG_TSIG_SHA384);
+	assert_int_equal(config->keys[0].algorithm, TSIG_SHA384);
 	assert_memory_equal(config->keys[0].secret, "0123456789abcdef", 16);
-	assert_int_equal(key->algorithm, CONFIG_TSIG_SHA512);
+	assert_int_equal(key->algorithm, TSIG_SHA512);
 	assert_int_equal(key->n_secret, 17);
 	assert_memory_equal(key->secret, "0123456789abcdefg", 17);
 	assert_null(config_find_key(config, "no.example."));

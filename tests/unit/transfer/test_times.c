@@ -132,10 +132,9 @@ static void open_sockets(struct config_addr *address)
 
 static char key_name[] = "key.test.";
 static uint8_t secret[] = "a secret of tests";
-static struct config_tsig_key key = { .name = key_name,
-				      .algorithm = CONFIG_TSIG_SHA256,
-				      .secret = secret,
-				      .n_secret = sizeof(secret) };
+static struct config_tsig_key key = {
+	.name = key_name, .algorithm = TSIG_SHA256, .secret = secret, .n_secret = sizeof(secret)
+};
 
 static int begin_as(bool is_signed)
 {
