@@ -169,7 +169,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up, a line for each storey; cmd is the roof.
-FLOORS   := base dns \
+FLOORS   := base dns link \
             port tap \
             cache zone store xfr sign \
             resolver limits shield rpz engine invalidate census worker \

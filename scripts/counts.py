@@ -26,8 +26,8 @@ import sys
 SHOWN = 10
 BOOLEANS_MAX = 4
 BOUND = tuple(f"userspace/{floor}"
-              for floor in ("iface", "transfer", "zonemgr", "census", "control", "policy", "recursion",
-                            "report", "daemon", "cmd"))
+              for floor in ("link", "iface", "transfer", "zonemgr", "census", "control", "policy",
+                            "recursion", "report", "daemon", "cmd"))
 # File names that stand in more than one folder, and why.
 SAME_THING = "the same thing in the driver and in userspace"
 NAMES_TWICE = {

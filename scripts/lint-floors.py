@@ -18,6 +18,7 @@ STOREYS = {
         "xdp": "",
         "base": "",
         "dns": "xdp base",
+        "link": "",    # what the kernel says of the host's network links
     },
     "wire": {
         "port": "xdp base",    # packets in and out; knows no DNS
@@ -43,7 +44,7 @@ STOREYS = {
     "host": {
         "config": "xdp base dns port zone xfr resolver limits shield engine worker",
         "bpf": "xdp base dns tap cache limits config",
-        "iface": "xdp base port tap cache engine worker config bpf",
+        "iface": "xdp base link port tap cache engine worker config bpf",
     },
     "zones": {
         "transfer": "xdp base dns port tap zone store xfr resolver engine worker config",
@@ -56,12 +57,12 @@ STOREYS = {
         "recursion": "base dns port cache zone resolver limits engine worker config bpf",
         "report": "xdp base dns port tap cache zone resolver shield rpz engine census "
                   "config iface zonemgr control policy recursion",
-        "daemon": "xdp base dns port tap cache store shield rpz engine invalidate census "
+        "daemon": "xdp base dns link port tap cache store shield rpz engine invalidate census "
                   "config bpf iface transfer zonemgr control policy recursion report",
     },
     "tools": {
         "client": "base dns port config",    # asks the daemon; knows nothing of it
-        "doctor": "xdp base port resolver config bpf iface client",
+        "doctor": "xdp base link port resolver config bpf iface client",
         "cmd": "base cache zone config daemon client doctor",
     },
 }

@@ -6,7 +6,7 @@
 #ifndef VOLLEY_DAEMON_EVENTS_H
 #define VOLLEY_DAEMON_EVENTS_H
 
-#include "iface/links.h"
+#include "link/links.h"
 
 struct events {
 	int epoll_fd;

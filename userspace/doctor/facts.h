@@ -130,7 +130,7 @@ struct doctor_nic {
 	char version[32];
 	char firmware[32];
 	char bus[32];
-	char kind[16];           /* from rtnetlink: "vlan", "bond", "veth"; "" for hardware */
+	char kind[24];           /* from rtnetlink: "vlan", "bond", "veth"; "" for hardware */
 	char lower[IF_NAMESIZE]; /* of a VLAN interface: the device below it */
 	char vlan[IF_NAMESIZE];  /* a VLAN interface above it; "": none */
 	int xdp_features;        /* NETDEV_XDP_ACT_* */

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "doctor/facts.h"
+#include "link/link.h"
 
 /* --- Files of /proc and /sys ------------------------------------------------------------------ */
 
@@ -39,14 +40,14 @@ void doctor_gather_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
 
 /* Calls the functions below. */
 void doctor_gather_nic(struct doctor_nic *nic, const char *name);
-/* ethtool's ioctl: driver, channels, rings, features, RSS, flow rules, pause. */
-void doctor_gather_ethtool(struct doctor_nic *nic);
+/* ethtool's ioctl: driver, queues, rings, features, RSS, flow rules, pause. */
+void doctor_gather_ethtool(struct doctor_nic *nic, const struct link *link);
 /* rtnetlink: kind, device below, the peer; generic netlink: XDP features, NAPI. */
-void doctor_gather_netlink(struct doctor_nic *nic);
+void doctor_gather_netlink(struct doctor_nic *nic, const struct link *link);
 /* The XDP program: whose it is, as far as we may read it. */
 void doctor_gather_program(struct doctor_nic *nic);
 /* Its values in /sys/class/net and /proc/sys/net, and the interrupts of its queues. */
-void doctor_gather_sysfs(struct doctor_nic *nic);
+void doctor_gather_sysfs(struct doctor_nic *nic, const struct link *link);
 /*
  * The receive queue that an interrupt's name in /proc/interrupts means, or -1. Drivers use names
  * such as "eth0-TxRx-3", "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and

@@ -6,42 +6,31 @@
  * our namespace.
  */
 #include <errno.h>
-#include <linux/sockios.h>
-#include <net/if_arp.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "doctor/gather.h"
 
-static bool is_same_address(const char *name, const char *text)
+static bool is_same_address(const struct link *link, const char *text)
 {
-	struct ifreq ifr = { 0 };
-	const uint8_t *mac = (const void *)ifr.ifr_hwaddr.sa_data;
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
+	const uint8_t *mac = link->mac;
 	char ours[18];
 
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
-	err = fd < 0 ? -errno : ioctl(fd, SIOCGIFHWADDR, &ifr);
-	if (fd >= 0)
-		close(fd);
 	snprintf(ours, sizeof(ours), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		 mac[3], mac[4], mac[5]);
-	return !err && (ifr.ifr_hwaddr.sa_family != ARPHRD_ETHER || !strcmp(ours, text));
+	return !link->is_ethernet || !strcmp(ours, text);
 }
 
-static bool is_sysfs_ours(const struct doctor_nic *nic)
+static bool is_sysfs_ours(const struct doctor_nic *nic, const struct link *link)
 {
 	char address[32];
 
 	return doctor_read_number("/sys/class/net/%s/ifindex", nic->name) == nic->ifindex &&
 	       !doctor_read_line(address, sizeof(address), "/sys/class/net/%s/address",
 				 nic->name) &&
-	       is_same_address(nic->name, address);
+	       is_same_address(link, address);
 }
 
 /* The mask of processors is empty if all of its digits are 0. */
@@ -153,13 +142,13 @@ static int read_rp_filter(const char *name)
 	return all > own ? all : own;
 }
 
-void doctor_gather_sysfs(struct doctor_nic *nic)
+void doctor_gather_sysfs(struct doctor_nic *nic, const struct link *link)
 {
 	char node[16] = "";
 
 	nic->rp_filter = read_rp_filter(nic->name);
 	nic->is_default_route = has_default_route(nic->name);
-	if (is_sysfs_ours(nic))
+	if (is_sysfs_ours(nic, link))
 		gather_class(nic);
 	else
 		nic->rps = -EXDEV;
@@ -172,26 +161,15 @@ void doctor_gather_sysfs(struct doctor_nic *nic)
 
 void doctor_gather_nic(struct doctor_nic *nic, const char *name)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq ifr = { 0 };
+	struct link link;
+	int err = link_read(&link, name);
 
 	snprintf(nic->name, sizeof(nic->name), "%s", name);
-	nic->ifindex = (int)if_nametoindex(name);
-	if (!nic->ifindex)
-		nic->ifindex = -ENODEV;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
-	if (nic->ifindex > 0 && !ioctl(fd, SIOCGIFFLAGS, &ifr)) {
-		nic->is_up = ifr.ifr_flags & IFF_UP;
-		nic->has_carrier = ifr.ifr_flags & IFF_RUNNING;
-	}
-	if (nic->ifindex > 0 && !ioctl(fd, SIOCGIFMTU, &ifr))
-		nic->mtu = ifr.ifr_mtu;
-	if (fd >= 0)
-		close(fd);
-	if (nic->ifindex < 0)
+	nic->ifindex = err ? err : (int)link.ifindex;
+	if (err)
 		return;
-	doctor_gather_ethtool(nic);
-	doctor_gather_netlink(nic);
+	doctor_gather_ethtool(nic, &link);
+	doctor_gather_netlink(nic, &link);
 	doctor_gather_program(nic);
-	doctor_gather_sysfs(nic);
+	doctor_gather_sysfs(nic, &link);
 }

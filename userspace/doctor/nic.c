@@ -7,12 +7,7 @@
 #include "doctor/drivers.h"
 #include "doctor/finding.h"
 #include "iface/quirks.h"
-
-/* NETDEV_XDP_ACT_* of Linux 6.3's linux/netdev.h, which older headers lack. */
-#define XDP_ACT_BASIC        1
-#define XDP_ACT_REDIRECT     2
-#define XDP_ACT_XSK_ZEROCOPY 8
-#define XDP_ACT_RX_SG        32
+#include "link/netdev.h"
 
 /* A driver reserves these parts of a page before and behind the frame: XDP_PACKET_HEADROOM and
  * skb_shared_info. */
@@ -119,7 +114,7 @@ static int has_native(const struct doctor_case *c)
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
 
 	if (c->nic->xdp_features >= 0)
-		return (c->nic->xdp_features & XDP_ACT_BASIC) != 0;
+		return (c->nic->xdp_features & NETDEV_XDP_BASIC) != 0;
 	if (!d)
 		return -ENODATA;
 	return !doctor_is_before(c->host->kernel, d->native[0], d->native[1], 0);
@@ -173,7 +168,7 @@ static void zero_copy(const struct doctor_case *c, struct doctor_finding *f)
 	if (c->nic->xdp_features < 0 && !d)
 		return;
 	has = c->nic->xdp_features >= 0 ?
-		      (c->nic->xdp_features & XDP_ACT_XSK_ZEROCOPY) != 0 :
+		      (c->nic->xdp_features & NETDEV_XDP_ZEROCOPY) != 0 :
 		      d->zero[0] && !doctor_is_before(c->host->kernel, d->zero[0], d->zero[1], 0);
 	if (has && quirk && c->want->zero_copy == CONFIG_ZERO_COPY_ON) {
 		doctor_warn(f, "zero-copy: on, but %s", quirk);
@@ -196,7 +191,8 @@ static void judge_redirect(const struct doctor_case *c, struct doctor_finding *f
 {
 	if (!wants_nic_xdp(c) || !doctor_wants_xsk(c->want) || c->nic->xdp_features < 0)
 		return;
-	if (!(c->nic->xdp_features & XDP_ACT_BASIC) || c->nic->xdp_features & XDP_ACT_REDIRECT)
+	if (!(c->nic->xdp_features & NETDEV_XDP_BASIC) ||
+	    c->nic->xdp_features & NETDEV_XDP_REDIRECT)
 		return;
 	doctor_warn(f,
 		    "the driver has native XDP, but cannot redirect to AF_XDP: misses are lost or "
@@ -262,7 +258,7 @@ static int max_mtu(const struct doctor_case *c)
 /* True if the driver gives a program frames in several buffers: bpf/frags.h. */
 static bool takes_frags(const struct doctor_case *c)
 {
-	return c->nic->xdp_features >= 0 && c->nic->xdp_features & XDP_ACT_RX_SG;
+	return c->nic->xdp_features >= 0 && c->nic->xdp_features & NETDEV_XDP_RX_SG;
 }
 
 static void mtu(const struct doctor_case *c, struct doctor_finding *f)

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "iface/genl.h"
+#include "link/netlink.h"
 
 enum route { ROUTE_ELSEWHERE, ROUTE_UNKNOWN, ROUTE_OF_ADDRESS, ROUTE_BY_HAND };
 
@@ -26,7 +26,7 @@ static int take_route(const struct nlmsghdr *m, void *user)
 /* The kernel makes a local route for each address of an interface; an operator may add others. */
 static enum route find_route(const struct port_addr *addr)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
 	const uint8_t bytes = addr->family == AF_INET ? 4 : 16;
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
 	struct rtmsg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
@@ -39,7 +39,7 @@ static enum route find_route(const struct port_addr *addr)
 	mnl_attr_put(question, RTA_DST, bytes, addr->bytes);
 	if (addr->scope_id)
 		mnl_attr_put_u32(question, RTA_OIF, addr->scope_id);
-	err = genl_ask(NETLINK_ROUTE, question, take_route, &route);
+	err = netlink_ask(NETLINK_ROUTE, question, take_route, &route);
 	return err == -ENETUNREACH || err == -EHOSTUNREACH ? ROUTE_ELSEWHERE : route;
 }
 

@@ -13,6 +13,7 @@
 #include "iface/iface_guard.h"
 #include "iface/iface_peer.h"
 #include "iface/neighbours.h"
+#include "link/netdev.h"
 
 void iface_init(struct iface *iface, const struct config_interface *config)
 {
@@ -23,16 +24,16 @@ void iface_init(struct iface *iface, const struct config_interface *config)
 
 void iface_update_link(struct iface *iface)
 {
-	struct linkinfo link = { 0 };
+	struct link link;
 	uint8_t mac[6] = { 0 };
 
 	if (!iface->program && !iface->dpdk)
 		return;
 	/* The interface is gone, or the kernel is slow: keep the known values. */
-	if (linkinfo_read(&link, iface->config.name))
+	if (link_read(&link, iface->config.name))
 		return;
 	if (link.is_ethernet)
-		linkinfo_host_mac(&link, mac);
+		link_host_mac(&link, mac);
 	if (iface->dpdk)
 		dpdk_iface_set_mtu(iface->dpdk, link.mtu);
 	if (!iface->program)
@@ -43,30 +44,33 @@ void iface_update_link(struct iface *iface)
 
 bool iface_is_sound(const struct iface *iface)
 {
-	unsigned int ifindex;
-	int err = linkinfo_index(iface->config.name, &ifindex);
+	struct link link;
+	int err = link_find(&link, iface->config.name);
 
-	if (err || ifindex != iface->ifindex)
+	if (err || link.ifindex != iface->ifindex)
 		return err_is_exhausted(err);
 	return !iface->program || program_is_attached(iface->program);
 }
 
 /* An interface on top of another one has no native XDP, and may see fewer packets. */
-static void say_kind(struct iface *iface, const struct linkinfo *link)
+static void say_kind(struct iface *iface, const struct link *link)
 {
-	char other[IF_NAMESIZE] = "the other";
+	char other[IF_NAMESIZE];
 
-	if (linkinfo_is(link, "vlan")) {
-		if_indextoname(link->parent, other);
+	if (link_is(link, "vlan") && !if_indextoname(link->parent, other)) {
+		iface_say(iface, IFACE_TOPIC_KIND, false,
+			  "is a VLAN of an interface in another network namespace: a volleyd there "
+			  "can answer in its driver");
+	} else if (link_is(link, "vlan")) {
 		iface_say(iface, IFACE_TOPIC_KIND, false,
 			  "is a VLAN of %s: name %s in its place, whose program understands tags",
 			  other, other);
-	} else if (linkinfo_is(link, "bridge")) {
+	} else if (link_is(link, "bridge")) {
 		iface_say(
 			iface, IFACE_TOPIC_KIND, false,
 			"is a bridge: name its ports in its place, whose programs answer for it in "
 			"their drivers");
-	} else if (linkinfo_is(link, "bond")) {
+	} else if (link_is(link, "bond")) {
 		iface_say(
 			iface, IFACE_TOPIC_KIND, false,
 			"is a bond: the kernel gives none of its frames to AF_XDP in native mode, "
@@ -202,6 +206,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 		.driver_answers = iface->config.driver_answers,
 		.sizes = *sizes,
 	};
+	uint64_t features;
 	char err[512];
 	int code;
 
@@ -212,7 +217,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 		code = iface_attach_dpdk(iface, err, sizeof(err));
 		return code ? refuse_iface(iface, code, err) : 0;
 	}
-	code = linkinfo_read(&iface->link, iface->config.name);
+	code = link_read(&iface->link, iface->config.name);
 	iface->ifindex = iface->link.ifindex;
 	if (code == -ENODEV)
 		return refuse_iface(iface, code, "no such interface");
@@ -227,7 +232,8 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	want.generic_only |= iface_peer_begin(iface) || iface->mute & IFACE_MUTE_FATAL;
 	/* An adopted program may be native; begin_iface() switches safe answers on. */
 	want.driver_answers &= !iface->mute;
-	want.takes_frags = linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_RX_SG;
+	(void)netdev_xdp_features(iface->ifindex, &features);
+	want.takes_frags = features & NETDEV_XDP_RX_SG;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));
 	if (code) {
 		iface->program = NULL;

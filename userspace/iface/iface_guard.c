@@ -18,11 +18,11 @@
 static void read_pairs(const struct iface *iface, struct quirks_pairs *pairs)
 {
 	const int n_cpus = libbpf_num_possible_cpus();
-	const struct linkinfo *link = &iface->link;
+	const struct link *link = &iface->link;
 
 	*pairs = (struct quirks_pairs){
 		.n = link->n_tx_queues ? link->n_tx_queues : iface->n_pairs,
-		.n_max = link->n_queues_max,
+		.n_max = link->n_queues_max ? link->n_queues_max : link->n_queues,
 		.n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1,
 	};
 }
@@ -40,7 +40,7 @@ void iface_guard_note_pairs(struct iface *iface)
 		iface->n_pairs = iface->link.n_queues;
 }
 
-uint32_t iface_guard_tx_queues(const struct iface *iface, const struct linkinfo *before)
+uint32_t iface_guard_tx_queues(const struct iface *iface, const struct link *before)
 {
 	if (!iface->link.n_tx_queues && !iface->link.is_up && before->n_tx_queues)
 		return before->n_tx_queues;

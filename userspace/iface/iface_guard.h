@@ -28,7 +28,7 @@ bool iface_guard_is_native_fatal(const struct iface *iface);
  */
 void iface_guard_note_pairs(struct iface *iface);
 /* The number of transmit queues, also by that note. If the link is down, the number in `before`. */
-uint32_t iface_guard_tx_queues(const struct iface *iface, const struct linkinfo *before);
+uint32_t iface_guard_tx_queues(const struct iface *iface, const struct link *before);
 
 /* Remarks what to do if native answers are fatal; only a generic program answers then. */
 void iface_guard_say_fatal(struct iface *iface);

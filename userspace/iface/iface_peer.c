@@ -104,9 +104,8 @@ void iface_peer_say(struct iface *iface)
 
 void iface_peer_wake(const struct iface *iface)
 {
-	int err = linkinfo_is(&iface->link, "veth") ?
-			  vethring_wake(iface->ifindex, iface->link.mac) :
-			  0;
+	int err = link_is(&iface->link, "veth") ? vethring_wake(iface->ifindex, iface->link.mac) :
+						  0;
 
 	if (err)
 		log_warn("%s: waking the other end of the veth pair: %s", iface->config.name,
@@ -132,7 +131,7 @@ static void look_again(struct iface *iface, uint64_t now_ns)
 void iface_peer_watch(struct iface *iface, uint64_t now_ns)
 {
 	/* With DPDK the program is lent and taken back without notice. */
-	if (!iface->program || !linkinfo_is(&iface->link, "veth") ||
+	if (!iface->program || !link_is(&iface->link, "veth") ||
 	    iface->config.xdp == CONFIG_XDP_GENERIC || iface->config.port == CONFIG_PORT_DPDK)
 		return;
 	look_again(iface, now_ns);

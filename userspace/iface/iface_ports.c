@@ -23,6 +23,7 @@
 #include "iface/cores.h"
 #include "iface/iface.h"
 #include "iface/iface_guard.h"
+#include "link/netdev.h"
 #include "port/xsk.h"
 
 #define BUSY_POLL_US 20u
@@ -74,8 +75,12 @@ static bool is_of_both_modes(int err)
 /* A network driver without XDP_REDIRECT drops frames that the program hands to a copy socket. */
 static bool can_redirect(const struct iface *iface)
 {
-	return program_mode(iface->program) == PROGRAM_GENERIC ||
-	       linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_REDIRECT;
+	uint64_t features;
+
+	if (program_mode(iface->program) == PROGRAM_GENERIC)
+		return true;
+	(void)netdev_xdp_features(iface->ifindex, &features);
+	return features & NETDEV_XDP_REDIRECT;
 }
 
 /* If zero-copy fails on one queue, it is not tried on others, because each try pins memory. */
@@ -161,8 +166,7 @@ static void close_stuck(struct iface *iface, struct workers *workers, uint64_t n
 /* In native mode a bond's frames have the number of a member, so its own sockets get none. */
 static bool can_have_sockets(const struct iface *iface)
 {
-	return !linkinfo_is(&iface->link, "bond") ||
-	       program_mode(iface->program) == PROGRAM_GENERIC;
+	return !link_is(&iface->link, "bond") || program_mode(iface->program) == PROGRAM_GENERIC;
 }
 
 /* A socket sends only by the transmit queue with its number. */
@@ -184,7 +188,7 @@ static uint32_t n_iface_port_wanted(const struct iface *iface)
 	return n < VOLLEY_QUEUES ? n : VOLLEY_QUEUES;
 }
 
-static bool is_same_link(const struct linkinfo *a, const struct linkinfo *b)
+static bool is_same_link(const struct link *a, const struct link *b)
 {
 	return a->ifindex == b->ifindex && a->is_up == b->is_up && a->mtu == b->mtu &&
 	       a->n_queues == b->n_queues && a->n_tx_queues == b->n_tx_queues &&
@@ -307,7 +311,7 @@ static void open_missing(struct iface *iface, struct workers *workers, uint32_t 
 /* Remarks how receive queues fit the workers. Interrupts are not looked at. */
 static void say_cores(struct iface *iface, const struct workers *workers, uint32_t n)
 {
-	const struct linkinfo *link = &iface->link;
+	const struct link *link = &iface->link;
 	const char *name = iface->config.name;
 
 	for (uint32_t queue = 0; queue < iface->config.n_cores && queue < n; queue++)
@@ -342,7 +346,7 @@ static void say_cores(struct iface *iface, const struct workers *workers, uint32
 
 void iface_open_ports(struct iface *iface, struct workers *workers)
 {
-	const struct linkinfo before = iface->link;
+	const struct link before = iface->link;
 	const uint64_t now_ns = clock_ns();
 	uint32_t n;
 
@@ -354,13 +358,13 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 	}
 	if (!iface->program || iface->config.port == CONFIG_PORT_SOCKET)
 		return;
-	if (linkinfo_read(&iface->link, iface->config.name)) {
+	if (link_read(&iface->link, iface->config.name)) {
 		iface->link = before;
 		return; /* it is gone: other code notices that */
 	}
 	iface->link.n_tx_queues = iface_guard_tx_queues(iface, &before);
 	/* A veth runs the program only on queues that existed when it was attached. */
-	if (iface->link.n_queues > before.n_queues && linkinfo_is(&iface->link, "veth") &&
+	if (iface->link.n_queues > before.n_queues && link_is(&iface->link, "veth") &&
 	    program_mode(iface->program) == PROGRAM_NATIVE)
 		iface_need(iface, IFACE_DUE_RENEWAL);
 	if (!is_same_link(&before, &iface->link))

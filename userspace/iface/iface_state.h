@@ -20,10 +20,10 @@
 #include "bpf/program.h"
 #include "config/config.h"
 #include "iface/leaving.h"
-#include "iface/linkinfo.h"
 #include "iface/overload.h"
 #include "iface/unseen.h"
-#include "iface/vethpeer.h"
+#include "link/link.h"
+#include "link/vethpeer.h"
 
 #define IFACE_REMARK_CAP 384
 
@@ -134,10 +134,10 @@ struct iface {
 	enum iface_state state;
 	unsigned int mute; /* IFACE_MUTE_*; iface_mute() changes it */
 	unsigned int ifindex;
-	struct linkinfo link; /* as read at the last iface_open_ports() */
-	uint32_t n_pairs;     /* of virtio_net, without the program's own; 0: another driver */
-	uint32_t n_queues;    /* that have an AF_XDP socket */
-	bool is_zerocopy;     /* all of them */
+	struct link link;  /* as read at the last iface_open_ports() */
+	uint32_t n_pairs;  /* of virtio_net, without the program's own; 0: another driver */
+	uint32_t n_queues; /* that have an AF_XDP socket */
+	bool is_zerocopy;  /* all of them */
 	struct program *program;
 	const struct object_maps *maps; /* of the cache; the daemon's */
 	struct dpdk_device *dpdk;       /* NULL: not (yet) by DPDK */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "iface/genl.h"
+#include "link/netlink.h"
 #include "xdp/key.h"
 
 #define MAC_BYTES     6
@@ -105,24 +105,24 @@ static struct nlmsghdr *begin_neighbours(void *buf, uint16_t type, uint8_t famil
 /* Old kernels without filters send the neighbours of all interfaces. */
 static int find_neighbours_stale(struct look *look, uint8_t family)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
 	struct nlmsghdr *question = begin_neighbours(buf, RTM_GETNEIGH, family, 0);
 
 	question->nlmsg_flags = NLM_F_DUMP;
 	mnl_attr_put_u32(question, NDA_IFINDEX, look->ifindex);
-	return genl_ask(NETLINK_ROUTE, question, take_neighbour, look);
+	return netlink_ask(NETLINK_ROUTE, question, take_neighbour, look);
 }
 
 /* Without NLM_F_CREATE, so that a neighbour that has gone meanwhile is not created again. */
 static int use_neighbours(unsigned int ifindex, const struct neighbour *n)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
 	struct nlmsghdr *question = begin_neighbours(buf, RTM_NEWNEIGH, n->family, ifindex);
 	struct ndmsg *head = mnl_nlmsg_get_payload(question);
 
 	head->ndm_flags = NTF_USE;
 	mnl_attr_put(question, NDA_DST, n->n_bytes, n->address);
-	return genl_ask(NETLINK_ROUTE, question, NULL, NULL);
+	return netlink_ask(NETLINK_ROUTE, question, NULL, NULL);
 }
 
 int neighbours_use(unsigned int ifindex, uint8_t *used)

@@ -1,14 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Periodic checks of an interface in use, for changes that the kernel does not notify. */
-#include <linux/rtnetlink.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/log.h"
-#include "iface/genl.h"
 #include "iface/iface.h"
-#include "iface/vlans.h"
+#include "link/vlans.h"
 
 static bool is_watch_native(const struct iface *iface)
 {
@@ -17,42 +13,12 @@ static bool is_watch_native(const struct iface *iface)
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
-static int take_stats_attr(const struct nlattr *attr, void *user)
-{
-	struct rtnl_link_stats64 stats = { 0 };
-	const size_t n = mnl_attr_get_payload_len(attr);
-
-	if (mnl_attr_get_type(attr) != IFLA_STATS_LINK_64)
-		return MNL_CB_OK;
-	memcpy(&stats, mnl_attr_get_payload(attr), n < sizeof(stats) ? n : sizeof(stats));
-	*(uint64_t *)user = stats.rx_packets;
-	return MNL_CB_OK;
-}
-
-static int take_stats(const struct nlmsghdr *message, void *user)
-{
-	return mnl_attr_parse(message, sizeof(struct if_stats_msg), take_stats_attr, user);
-}
-
-/* Reads the interface's count of received frames. 0 or -errno. */
-static int read_rx(unsigned int ifindex, uint64_t *n_rx)
-{
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
-	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
-	struct if_stats_msg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
-
-	question->nlmsg_type = RTM_GETSTATS;
-	head->ifindex = ifindex;
-	head->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-	return genl_ask(NETLINK_ROUTE, question, take_stats, n_rx);
-}
-
 static void watch_frames(struct iface *iface, uint64_t now_ns)
 {
 	struct volley_cpu sum;
 	uint64_t n_rx = 0;
 
-	if (read_rx(iface->ifindex, &n_rx) || program_counters(iface->program, &sum))
+	if (link_count_rx(iface->ifindex, &n_rx) || program_counters(iface->program, &sum))
 		return;
 	switch (unseen_take(&iface->unseen, n_rx, sum.received, now_ns)) {
 	case UNSEEN_LOST:
@@ -121,11 +87,11 @@ static void watch_mtu(struct iface *iface, uint32_t mtu)
 void iface_watch_driver(struct iface *iface)
 {
 	const uint64_t now_ns = clock_ns();
-	struct linkinfo link;
+	struct link link;
 
 	/* With DPDK the program is lent and taken back without notice. */
 	if (!iface->program || iface->config.port == CONFIG_PORT_DPDK ||
-	    !unseen_is_due(&iface->unseen, now_ns) || linkinfo_read(&link, iface->config.name))
+	    !unseen_is_due(&iface->unseen, now_ns) || link_read(&link, iface->config.name))
 		return;
 	watch_mtu(iface, link.mtu);
 	/* The driver may drop a larger frame before the program runs. */

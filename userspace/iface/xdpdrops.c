@@ -4,15 +4,11 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "link/ethtool.h"
 
 #define STATS_MAX 65536u
 
@@ -70,30 +66,6 @@ bool xdpdrops_is_one(const struct xdpdrops_driver *driver, const char *name)
 
 /* --- ethtool ---------------------------------------------------------------------------------- */
 
-static int call(int fd, const char *ifname, void *command)
-{
-	struct ifreq ifr = { .ifr_data = command };
-
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
-	return ioctl(fd, SIOCETHTOOL, &ifr) ? -errno : 0;
-}
-
-static int count_stats(int fd, const char *ifname, uint32_t *n)
-{
-	_Alignas(struct ethtool_sset_info) char
-		bytes[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)] = { 0 };
-	struct ethtool_sset_info *info = (struct ethtool_sset_info *)bytes;
-	int err;
-
-	info->cmd = ETHTOOL_GSSET_INFO;
-	info->sset_mask = 1ull << ETH_SS_STATS;
-	err = call(fd, ifname, info);
-	memcpy(n, info->data, sizeof(*n));
-	if (!err && (!info->sset_mask || !*n))
-		err = -ENOENT;
-	return !err && *n > STATS_MAX ? -E2BIG : err;
-}
-
 static int add_up(const struct xdpdrops_driver *driver, const struct ethtool_gstrings *names,
 		  const struct ethtool_stats *values, uint64_t *n_lost)
 {
@@ -111,40 +83,24 @@ static int add_up(const struct xdpdrops_driver *driver, const struct ethtool_gst
 	return any ? 0 : -ENOENT;
 }
 
-static int read_all_xdpdrops(int fd, const struct xdpdrops_driver *driver, const char *ifname,
-			     uint32_t n, uint64_t *n_lost)
+int xdpdrops_read(const struct xdpdrops_driver *driver, const char *ifname, uint64_t *n_lost)
 {
-	struct ethtool_gstrings *names = calloc(1, sizeof(*names) + (size_t)n * ETH_GSTRING_LEN);
-	struct ethtool_stats *values = calloc(1, sizeof(*values) + n * sizeof(uint64_t));
-	int err = names && values ? 0 : -ENOMEM;
+	struct ethtool_gstrings *names;
+	struct ethtool_stats *values;
+	int err = ethtool_names(ifname, ETH_SS_STATS, STATS_MAX, &names);
 
+	if (err)
+		return err;
+	values = calloc(1, sizeof(*values) + names->len * sizeof(uint64_t));
+	err = values ? 0 : -ENOMEM;
 	if (!err) {
-		names->cmd = ETHTOOL_GSTRINGS;
-		names->string_set = ETH_SS_STATS;
-		names->len = n;
 		values->cmd = ETHTOOL_GSTATS;
-		values->n_stats = n;
-		err = call(fd, ifname, names);
+		values->n_stats = names->len;
+		err = ethtool_ask(ifname, values);
 	}
-	if (!err)
-		err = call(fd, ifname, values);
 	if (!err)
 		err = add_up(driver, names, values, n_lost);
 	free(names);
 	free(values);
-	return err;
-}
-
-int xdpdrops_read(const struct xdpdrops_driver *driver, const char *ifname, uint64_t *n_lost)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
-	uint32_t n;
-
-	if (fd < 0)
-		return -errno;
-	err = count_stats(fd, ifname, &n);
-	if (!err)
-		err = read_all_xdpdrops(fd, driver, ifname, n, n_lost);
-	close(fd);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "iface/genl.h"
+#include "link/netlink.h"
 
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -14,7 +14,7 @@
 
 /* --- Questions -------------------------------------------------------------------------------- */
 
-int genl_open(struct mnl_socket **out, int bus, int flags, unsigned int groups)
+int netlink_open(struct mnl_socket **out, int bus, int flags, unsigned int groups)
 {
 	int err;
 
@@ -29,7 +29,7 @@ int genl_open(struct mnl_socket **out, int bus, int flags, unsigned int groups)
 	return err;
 }
 
-struct nlmsghdr *genl_begin(void *buf, uint16_t family, uint8_t command)
+struct nlmsghdr *netlink_begin(void *buf, uint16_t family, uint8_t command)
 {
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
 	struct genlmsghdr *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
@@ -40,7 +40,7 @@ struct nlmsghdr *genl_begin(void *buf, uint16_t family, uint8_t command)
 	return question;
 }
 
-static ssize_t receive_genl(const struct mnl_socket *nl, void *buf, size_t cap)
+static ssize_t receive_netlink(const struct mnl_socket *nl, void *buf, size_t cap)
 {
 	ssize_t n;
 
@@ -51,14 +51,14 @@ static ssize_t receive_genl(const struct mnl_socket *nl, void *buf, size_t cap)
 }
 
 /* Reads up to the acknowledgement, or to the end of a dump. */
-static int take_all_genl(const struct mnl_socket *nl, unsigned int number, mnl_cb_t take,
-			 void *user)
+static int take_all_netlink(const struct mnl_socket *nl, unsigned int number, mnl_cb_t take,
+			    void *user)
 {
 	_Alignas(struct nlmsghdr) char buf[ANSWER_CAP];
 	int ret;
 
 	do {
-		ssize_t n = receive_genl(nl, buf, sizeof(buf));
+		ssize_t n = receive_netlink(nl, buf, sizeof(buf));
 
 		ret = n < 0 ? MNL_CB_ERROR :
 			      mnl_cb_run(buf, (size_t)n, number, mnl_socket_get_portid(nl), take,
@@ -67,11 +67,11 @@ static int take_all_genl(const struct mnl_socket *nl, unsigned int number, mnl_c
 	return ret < 0 ? -errno : 0;
 }
 
-int genl_ask(int bus, struct nlmsghdr *question, mnl_cb_t take, void *user)
+int netlink_ask(int bus, struct nlmsghdr *question, mnl_cb_t take, void *user)
 {
 	const struct timeval wait = { .tv_usec = WAIT_MS * 1000 };
 	struct mnl_socket *nl;
-	int err = genl_open(&nl, bus, 0, 0);
+	int err = netlink_open(&nl, bus, 0, 0);
 
 	if (err)
 		return err;
@@ -81,7 +81,7 @@ int genl_ask(int bus, struct nlmsghdr *question, mnl_cb_t take, void *user)
 	    mnl_socket_sendto(nl, question, question->nlmsg_len) < 0)
 		err = -errno;
 	else
-		err = take_all_genl(nl, question->nlmsg_seq, take, user);
+		err = take_all_netlink(nl, question->nlmsg_seq, take, user);
 	mnl_socket_close(nl);
 	return err;
 }
@@ -90,7 +90,7 @@ int genl_ask(int bus, struct nlmsghdr *question, mnl_cb_t take, void *user)
 
 struct search {
 	const char *group;
-	struct genl_family *family;
+	struct netlink_family *family;
 };
 
 struct group {
@@ -104,14 +104,14 @@ static int take_group_attr(const struct nlattr *attr, void *user)
 	struct group *group = user;
 
 	if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
-		group->number = (uint32_t)genl_number(attr);
+		group->number = (uint32_t)netlink_number(attr);
 	else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
 		group->is_it = !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) &&
 			       !strcmp(mnl_attr_get_str(attr), group->name);
 	return MNL_CB_OK;
 }
 
-static int take_genl_group(const struct nlattr *nest, void *user)
+static int take_netlink_group(const struct nlattr *nest, void *user)
 {
 	const struct search *search = user;
 	struct group group = { .name = search->group };
@@ -127,15 +127,16 @@ static int take_family_attr(const struct nlattr *attr, void *user)
 	const struct search *search = user;
 
 	if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
-		search->family->id = (uint16_t)genl_number(attr);
+		search->family->id = (uint16_t)netlink_number(attr);
 	else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS)
-		mnl_attr_parse_nested(attr, take_genl_group, user);
+		mnl_attr_parse_nested(attr, take_netlink_group, user);
 	return MNL_CB_OK;
 }
 
-int genl_parse_family(const struct nlmsghdr *message, const char *group, struct genl_family *out)
+int netlink_parse_family(const struct nlmsghdr *message, const char *group,
+			 struct netlink_family *out)
 {
-	*out = (struct genl_family){ 0 };
+	*out = (struct netlink_family){ 0 };
 	mnl_attr_parse(message, GENL_HDRLEN, take_family_attr, &(struct search){ group, out });
 	return out->id ? 0 : -EBADMSG;
 }
@@ -143,26 +144,26 @@ int genl_parse_family(const struct nlmsghdr *message, const char *group, struct 
 static int take_family(const struct nlmsghdr *message, void *user)
 {
 	const struct search *search = user;
-	int err = genl_parse_family(message, search->group, search->family);
+	int err = netlink_parse_family(message, search->group, search->family);
 
 	errno = -err;
 	return err ? MNL_CB_ERROR : MNL_CB_OK;
 }
 
-int genl_find(const char *family, const char *group, struct genl_family *out)
+int netlink_find_family(const char *family, const char *group, struct netlink_family *out)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
-	struct nlmsghdr *question = genl_begin(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
+	struct nlmsghdr *question = netlink_begin(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
 
-	*out = (struct genl_family){ 0 };
+	*out = (struct netlink_family){ 0 };
 	if (!mnl_attr_put_strz_check(question, sizeof(buf), CTRL_ATTR_FAMILY_NAME, family))
 		return -ENOENT;
-	return genl_ask(NETLINK_GENERIC, question, take_family, &(struct search){ group, out });
+	return netlink_ask(NETLINK_GENERIC, question, take_family, &(struct search){ group, out });
 }
 
 /* --- Attributes ------------------------------------------------------------------------------- */
 
-uint64_t genl_number(const struct nlattr *attr)
+uint64_t netlink_number(const struct nlattr *attr)
 {
 	switch (mnl_attr_get_payload_len(attr)) {
 	case sizeof(uint64_t):
@@ -178,7 +179,7 @@ uint64_t genl_number(const struct nlattr *attr)
 	}
 }
 
-void genl_text(const struct nlattr *attr, char *buf, size_t cap)
+void netlink_text(const struct nlattr *attr, char *buf, size_t cap)
 {
 	snprintf(buf, cap, "%.*s", mnl_attr_get_payload_len(attr), mnl_attr_get_str(attr));
 }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Transmit queues, from netlink's messages and folders like sysfs, all made here. */
-#include "iface/txqueues.h"
+#include "link/txqueues.h"
 
 #include <linux/genetlink.h>
 #include <setjmp.h>
@@ -16,14 +16,14 @@
 
 #include <cmocka.h>
 
-#include "iface/genl.h"
+#include "link/netlink.h"
 
 enum { QUEUE_ID = 1, QUEUE_IFINDEX, QUEUE_TYPE };
 
 static bool is_transmit(uint32_t ifindex, uint32_t type)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
-	struct nlmsghdr *message = genl_begin(buf, 20, 10);
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
+	struct nlmsghdr *message = netlink_begin(buf, 20, 10);
 
 	mnl_attr_put_u32(message, QUEUE_ID, 3);
 	mnl_attr_put_u32(message, QUEUE_TYPE, type);
@@ -33,13 +33,13 @@ static bool is_transmit(uint32_t ifindex, uint32_t type)
 
 static void test_messages(void **state)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
 
 	(void)state;
 	assert_true(is_transmit(7, 1));
 	assert_false(is_transmit(7, 0)); /* receives */
 	assert_false(is_transmit(8, 1)); /* another interface */
-	assert_false(txqueues_is_transmit(genl_begin(buf, 20, 10), 7));
+	assert_false(txqueues_is_transmit(netlink_begin(buf, 20, 10), 7));
 }
 
 static char folder[] = "/tmp/volley-txqueues-XXXXXX";

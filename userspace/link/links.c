@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "iface/links.h"
+#include "link/links.h"
 
 #include <errno.h>
 #include <linux/ethtool_netlink.h>
@@ -9,17 +9,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "iface/genl.h"
+#include "link/netlink.h"
 
 static int open_ethtool(struct mnl_socket **out)
 {
-	struct genl_family family;
-	int err = genl_find(ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME, &family);
+	struct netlink_family family;
+	int err = netlink_find_family(ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME, &family);
 
 	if (!err && !family.group)
 		err = -ENOENT;
 	if (!err)
-		err = genl_open(out, NETLINK_GENERIC, SOCK_NONBLOCK, 0);
+		err = netlink_open(out, NETLINK_GENERIC, SOCK_NONBLOCK, 0);
 	if (!err && mnl_socket_setsockopt(*out, NETLINK_ADD_MEMBERSHIP, &family.group,
 					  sizeof(family.group)) < 0)
 		err = -errno;
@@ -47,8 +47,8 @@ int links_open(struct links *links)
 	*links = (struct links){ .fd = epoll_create1(EPOLL_CLOEXEC) };
 	err = links->fd < 0 ? -errno : 0;
 	if (!err)
-		err = genl_open(&links->route, NETLINK_ROUTE, SOCK_NONBLOCK,
-				RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
+		err = netlink_open(&links->route, NETLINK_ROUTE, SOCK_NONBLOCK,
+				   RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
 	if (!err)
 		err = watch_links(links, links->route);
 	if (!err && open_ethtool(&links->ethtool))

@@ -15,8 +15,8 @@
  *
  * IFLA_NUM_TX_QUEUES and combined channels do not help: they count possible queues.
  */
-#ifndef VOLLEY_IFACE_TXQUEUES_H
-#define VOLLEY_IFACE_TXQUEUES_H
+#ifndef VOLLEY_LINK_TXQUEUES_H
+#define VOLLEY_LINK_TXQUEUES_H
 
 #include <linux/netlink.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "iface/txqueues.h"
+#include "link/txqueues.h"
 
 #include <dirent.h>
 #include <linux/genetlink.h>
@@ -9,16 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iface/genl.h"
+#include "link/netdev.h"
 
 #define PATH_CAP 512
-
-/* From Linux 6.8's linux/netdev.h; the installed header may be older. */
-#define NETDEV_FAMILY          "netdev"
-#define NETDEV_CMD_QUEUE_GET   10
-#define NETDEV_A_QUEUE_IFINDEX 2
-#define NETDEV_A_QUEUE_TYPE    3
-#define NETDEV_QUEUE_TYPE_TX   1
+#define TYPE_TX  1 /* NETDEV_QUEUE_TYPE_TX */
 
 /* --- netlink ---------------------------------------------------------------------------------- */
 
@@ -31,10 +25,10 @@ static int take_txqueues_attr(const struct nlattr *attr, void *user)
 {
 	struct queue *queue = user;
 
-	if (mnl_attr_get_type(attr) == NETDEV_A_QUEUE_IFINDEX)
-		queue->ifindex = genl_number(attr);
-	else if (mnl_attr_get_type(attr) == NETDEV_A_QUEUE_TYPE)
-		queue->type = genl_number(attr);
+	if (mnl_attr_get_type(attr) == NETDEV_QUEUE_IFINDEX)
+		queue->ifindex = netlink_number(attr);
+	else if (mnl_attr_get_type(attr) == NETDEV_QUEUE_TYPE)
+		queue->type = netlink_number(attr);
 	return MNL_CB_OK;
 }
 
@@ -43,7 +37,7 @@ bool txqueues_is_transmit(const struct nlmsghdr *message, unsigned int ifindex)
 	struct queue queue = { 0 };
 
 	mnl_attr_parse(message, GENL_HDRLEN, take_txqueues_attr, &queue);
-	return queue.ifindex == ifindex && queue.type == NETDEV_QUEUE_TYPE_TX;
+	return queue.ifindex == ifindex && queue.type == TYPE_TX;
 }
 
 struct count {
@@ -61,17 +55,9 @@ static int take_queue(const struct nlmsghdr *message, void *user)
 
 static uint32_t count_netlink(unsigned int ifindex)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
 	struct count count = { .ifindex = ifindex };
-	struct genl_family family;
-	struct nlmsghdr *question;
 
-	if (genl_find(NETDEV_FAMILY, "", &family))
-		return 0;
-	question = genl_begin(buf, family.id, NETDEV_CMD_QUEUE_GET);
-	question->nlmsg_flags |= NLM_F_DUMP;
-	mnl_attr_put_u32(question, NETDEV_A_QUEUE_IFINDEX, ifindex);
-	return genl_ask(NETLINK_GENERIC, question, take_queue, &count) ? 0 : count.n;
+	return netdev_ask(NETDEV_QUEUE_GET, ifindex, take_queue, &count) ? 0 : count.n;
 }
 
 /* --- sysfs ------------------------------------------------------------------------------------ */

@@ -9,8 +9,8 @@
  * either (GRO is off, as on a new pair), the frame is dropped (veth_xdp_xmit()) and counted in
  * `xdp_tx_errors`.
  */
-#ifndef VOLLEY_IFACE_VETHPEER_H
-#define VOLLEY_IFACE_VETHPEER_H
+#ifndef VOLLEY_LINK_VETHPEER_H
+#define VOLLEY_LINK_VETHPEER_H
 
 #include <stdint.h>
 

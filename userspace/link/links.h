@@ -8,8 +8,8 @@
  *                  MTU; addresses
  *      ethtool     ethtool -L and similar (Linux 5.6; before, a look once a second notices it)
  */
-#ifndef VOLLEY_IFACE_LINKS_H
-#define VOLLEY_IFACE_LINKS_H
+#ifndef VOLLEY_LINK_LINKS_H
+#define VOLLEY_LINK_LINKS_H
 
 struct mnl_socket;
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What rtnetlink and generic netlink say, from messages made here: also of links this kernel has
  * not. */
-#include "iface/linkinfo.h"
+#include "link/link.h"
 
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "iface/genl.h"
+#include "link/netlink.h"
 
 /* A message that grows by attributes; one may hold others. */
 static _Alignas(struct nlmsghdr) uint8_t bytes[1024];
@@ -73,7 +73,7 @@ static void test_a_vlan(void **state)
 {
 	const uint8_t mac[6] = { 2, 0, 0, 0, 0, 9 };
 	const uint32_t parent = 3, mtu = 1500;
-	struct linkinfo info;
+	struct link info;
 
 	(void)state;
 	begin_link(7, IFF_UP, ARPHRD_ETHER);
@@ -82,46 +82,63 @@ static void test_a_vlan(void **state)
 	put(IFLA_ADDRESS, mac, sizeof(mac));
 	put(IFLA_LINK, &parent, sizeof(parent));
 	put_kinds("vlan", NULL);
-	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_int_equal(link_parse(&info, message), 0);
 	assert_int_equal(info.ifindex, 7);
 	assert_true(info.is_up && info.is_ethernet);
 	assert_int_equal(info.mtu, 1500);
 	assert_int_equal(info.parent, 3);
 	assert_int_equal(info.master, 0);
 	assert_memory_equal(info.mac, mac, sizeof(mac));
-	assert_true(linkinfo_is(&info, "vlan"));
-	assert_int_equal(info.n_queues, 1);
+	assert_true(link_is(&info, "vlan"));
+	assert_false(info.far_parent || info.has_native_xdp);
+}
+
+/* A number of another namespace must not be taken for a link of this one. */
+static void test_a_vlan_of_another_namespace(void **state)
+{
+	const uint32_t parent = 3, netnsid = 5;
+	struct link info;
+
+	(void)state;
+	begin_link(7, IFF_UP, ARPHRD_ETHER);
+	put(IFLA_LINK_NETNSID, &netnsid, sizeof(netnsid));
+	put_kinds("vlan", NULL);
+	put(IFLA_LINK, &parent, sizeof(parent));
+	assert_int_equal(link_parse(&info, message), 0);
+	assert_int_equal(info.parent, 0);
+	assert_int_equal(info.far_parent, 3);
+	assert_int_equal(info.far_netnsid, 5);
 }
 
 static void test_a_member_of_a_bond(void **state)
 {
 	const uint32_t master = 9;
-	struct linkinfo info;
+	struct link info;
 
 	(void)state;
 	begin_link(2, 0, ARPHRD_ETHER);
 	put(IFLA_MASTER, &master, sizeof(master));
 	put_kinds(NULL, "bond");
-	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_int_equal(link_parse(&info, message), 0);
 	assert_false(info.is_up);
 	assert_int_equal(info.master, 9);
-	assert_true(linkinfo_is(&info, ""));
+	assert_true(link_is(&info, ""));
 	assert_string_equal(info.master_kind, "bond");
 }
 
 static void test_no_ethernet(void **state)
 {
 	const uint8_t ipv4[4] = { 192, 0, 2, 1 };
-	struct linkinfo info;
+	struct link info;
 
 	(void)state;
 	begin_link(4, IFF_UP, ARPHRD_TUNNEL);
 	put(IFLA_ADDRESS, ipv4, sizeof(ipv4));
-	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_int_equal(link_parse(&info, message), 0);
 	assert_false(info.is_ethernet);
 	assert_int_equal(info.mac[0], 0);
 	begin_link(1, IFF_UP, ARPHRD_LOOPBACK);
-	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_int_equal(link_parse(&info, message), 0);
 	assert_true(info.is_ethernet);
 }
 
@@ -130,7 +147,7 @@ static void test_no_ethernet(void **state)
 static void test_what_ends_early(void **state)
 {
 	const char *kind = "a-kind-with-a-name-that-is-longer-than-any";
-	struct linkinfo info;
+	struct link info;
 	uint32_t whole, n;
 
 	(void)state;
@@ -140,14 +157,14 @@ static void test_what_ends_early(void **state)
 	for (n = 0; n < whole; n++) {
 		message->nlmsg_len = n;
 		if (n < NLMSG_LENGTH(sizeof(struct ifinfomsg)))
-			assert_int_equal(linkinfo_parse(&info, message), -EBADMSG);
+			assert_int_equal(link_parse(&info, message), -EBADMSG);
 		else
-			assert_int_equal(linkinfo_parse(&info, message), 0);
+			assert_int_equal(link_parse(&info, message), 0);
 		assert_true(strlen(info.kind) < sizeof(info.kind));
 	}
 	message->nlmsg_len = whole;
 	message->nlmsg_type = RTM_DELLINK;
-	assert_int_equal(linkinfo_parse(&info, message), -EBADMSG);
+	assert_int_equal(link_parse(&info, message), -EBADMSG);
 }
 
 /* Lengths that lead nowhere end the walk; the message is of its own size, so ASan sees a step
@@ -156,7 +173,7 @@ static void test_broken_lengths(void **state)
 {
 	static const uint16_t lengths[] = { 0, 1, 3, 13, 0xffff };
 	const uint32_t mtu = 1500;
-	struct linkinfo info;
+	struct link info;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -167,7 +184,7 @@ static void test_broken_lengths(void **state)
 		m = malloc(message->nlmsg_len);
 		assert_non_null(m);
 		memcpy(m, message, message->nlmsg_len);
-		assert_int_equal(linkinfo_parse(&info, m), 0);
+		assert_int_equal(link_parse(&info, m), 0);
 		assert_int_equal(info.mtu, 0);
 		free(m);
 	}
@@ -175,25 +192,14 @@ static void test_broken_lengths(void **state)
 
 static void test_of_this_machine(void **state)
 {
-	struct linkinfo info;
+	struct link info;
 
 	(void)state;
-	assert_int_equal(linkinfo_read(&info, "lo"), 0);
+	assert_int_equal(link_read(&info, "lo"), 0);
 	assert_int_equal(info.ifindex, if_nametoindex("lo"));
-	assert_true(info.is_ethernet && info.n_queues >= 1 && info.n_queues_max >= info.n_queues);
-	assert_int_equal(linkinfo_read(&info, "not.there"), -ENODEV);
+	assert_true(info.is_ethernet && info.n_queues >= 1);
+	assert_int_equal(link_read(&info, "not.there"), -ENODEV);
 	assert_int_equal(info.ifindex, 0);
-}
-
-/* What no link has: as with a kernel that does not tell, nothing is thought to be missing. */
-static void test_features(void **state)
-{
-	const uint64_t needed = LINKINFO_XDP_BASIC | LINKINFO_XDP_REDIRECT;
-
-	(void)state;
-	assert_true(linkinfo_xdp_features(if_nametoindex("lo")) == 0 ||
-		    linkinfo_xdp_features(if_nametoindex("lo")) == UINT64_MAX);
-	assert_true((linkinfo_xdp_features(INT32_MAX) & needed) == needed);
 }
 
 /* --- Generic netlink -------------------------------------------------------------------------- */
@@ -210,36 +216,36 @@ static void put_group(uint16_t at, const char *name, uint32_t id)
 static void test_a_family(void **state)
 {
 	const struct genlmsghdr head = { .cmd = CTRL_CMD_NEWFAMILY };
-	struct genl_family family;
+	struct netlink_family family;
 	const uint16_t id = 21;
 	struct rtattr *groups;
 
 	(void)state;
 	begin(GENL_ID_CTRL, &head, sizeof(head));
-	assert_int_equal(genl_parse_family(message, "monitor", &family), -EBADMSG);
+	assert_int_equal(netlink_parse_family(message, "monitor", &family), -EBADMSG);
 	put(CTRL_ATTR_FAMILY_ID, &id, sizeof(id));
-	assert_int_equal(genl_parse_family(message, "monitor", &family), 0);
+	assert_int_equal(netlink_parse_family(message, "monitor", &family), 0);
 	assert_int_equal(family.group, 0);
 	groups = put(CTRL_ATTR_MCAST_GROUPS, NULL, 0);
 	put_group(1, "monitors", 5);
 	put_group(2, "monitor", 6);
 	end(groups);
-	assert_int_equal(genl_parse_family(message, "monitor", &family), 0);
+	assert_int_equal(netlink_parse_family(message, "monitor", &family), 0);
 	assert_int_equal(family.id, 21);
 	assert_int_equal(family.group, 6);
-	assert_int_equal(genl_parse_family(message, "moni", &family), 0);
+	assert_int_equal(netlink_parse_family(message, "moni", &family), 0);
 	assert_int_equal(family.group, 0);
 }
 
 static void test_a_family_of_this_machine(void **state)
 {
-	struct genl_family family;
+	struct netlink_family family;
 
 	(void)state;
-	assert_int_equal(genl_find("nlctrl", "notify", &family), 0);
+	assert_int_equal(netlink_find_family("nlctrl", "notify", &family), 0);
 	assert_int_equal(family.id, GENL_ID_CTRL);
 	assert_true(family.group != 0);
-	assert_int_equal(genl_find("not.there", "notify", &family), -ENOENT);
+	assert_int_equal(netlink_find_family("not.there", "notify", &family), -ENOENT);
 }
 
 static int add_length(const struct nlmsghdr *m, void *user)
@@ -259,39 +265,39 @@ static int refuse(const struct nlmsghdr *m, void *user)
 /* The kernel begins a dump with a datagram of less than a page: ethtool's policies take several. */
 static void test_a_dump(void **state)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
-	struct nlmsghdr *question = genl_begin(buf, GENL_ID_CTRL, CTRL_CMD_GETPOLICY);
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
+	struct nlmsghdr *question = netlink_begin(buf, GENL_ID_CTRL, CTRL_CMD_GETPOLICY);
 	size_t n_bytes = 0;
 
 	(void)state;
 	question->nlmsg_flags = NLM_F_DUMP;
 	mnl_attr_put_strz(question, CTRL_ATTR_FAMILY_NAME, "ethtool");
-	assert_int_equal(genl_ask(NETLINK_GENERIC, question, add_length, &n_bytes), 0);
+	assert_int_equal(netlink_ask(NETLINK_GENERIC, question, add_length, &n_bytes), 0);
 	assert_true(n_bytes > 4096);
 }
 
 /* By kernel or caller. */
 static void test_refused(void **state)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
-	struct nlmsghdr *question = genl_begin(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
+	struct nlmsghdr *question = netlink_begin(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
 
 	(void)state;
 	mnl_attr_put_strz(question, CTRL_ATTR_FAMILY_NAME, "nlctrl");
-	assert_int_equal(genl_ask(NETLINK_GENERIC, question, refuse, NULL), -EBADMSG);
-	question = genl_begin(buf, GENL_ID_CTRL, 255);
-	assert_int_equal(genl_ask(NETLINK_GENERIC, question, refuse, NULL), -EOPNOTSUPP);
+	assert_int_equal(netlink_ask(NETLINK_GENERIC, question, refuse, NULL), -EBADMSG);
+	question = netlink_begin(buf, GENL_ID_CTRL, 255);
+	assert_int_equal(netlink_ask(NETLINK_GENERIC, question, refuse, NULL), -EOPNOTSUPP);
 }
 
 /* This bus says nothing to a question that is too short: that holds nobody up. */
 static void test_no_answer(void **state)
 {
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
 
 	(void)state;
 	question->nlmsg_type = NLMSG_MIN_TYPE;
-	assert_int_equal(genl_ask(NETLINK_FIB_LOOKUP, question, refuse, NULL), -EAGAIN);
+	assert_int_equal(netlink_ask(NETLINK_FIB_LOOKUP, question, refuse, NULL), -EAGAIN);
 }
 
 static void test_attributes(void **state)
@@ -304,19 +310,19 @@ static void test_attributes(void **state)
 
 	(void)state;
 	begin(0, "", 0);
-	assert_int_equal(genl_number((void *)put(1, &byte, sizeof(byte))), 7);
-	assert_int_equal(genl_number((void *)put(1, &half, sizeof(half))), 300);
-	assert_int_equal(genl_number((void *)put(1, &word, sizeof(word))), 70000);
-	assert_true(genl_number((void *)put(1, &wide, sizeof(wide))) == wide);
-	assert_int_equal(genl_number((void *)put(1, NULL, 0)), 0);
-	assert_int_equal(genl_number((void *)put(1, &word, 3)), 0);
-	genl_text((void *)put(1, "veth", 5), text, sizeof(text));
+	assert_int_equal(netlink_number((void *)put(1, &byte, sizeof(byte))), 7);
+	assert_int_equal(netlink_number((void *)put(1, &half, sizeof(half))), 300);
+	assert_int_equal(netlink_number((void *)put(1, &word, sizeof(word))), 70000);
+	assert_true(netlink_number((void *)put(1, &wide, sizeof(wide))) == wide);
+	assert_int_equal(netlink_number((void *)put(1, NULL, 0)), 0);
+	assert_int_equal(netlink_number((void *)put(1, &word, 3)), 0);
+	netlink_text((void *)put(1, "veth", 5), text, sizeof(text));
 	assert_string_equal(text, "veth");
-	genl_text((void *)put(1, "veth", 4), text, sizeof(text));
+	netlink_text((void *)put(1, "veth", 4), text, sizeof(text));
 	assert_string_equal(text, "veth");
-	genl_text((void *)put(1, "veth", 5), text, 3);
+	netlink_text((void *)put(1, "veth", 5), text, 3);
 	assert_string_equal(text, "ve");
-	genl_text((void *)put(1, NULL, 0), text, sizeof(text));
+	netlink_text((void *)put(1, NULL, 0), text, sizeof(text));
 	assert_string_equal(text, "");
 }
 
@@ -324,12 +330,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_vlan),
+		cmocka_unit_test(test_a_vlan_of_another_namespace),
 		cmocka_unit_test(test_a_member_of_a_bond),
 		cmocka_unit_test(test_no_ethernet),
 		cmocka_unit_test(test_what_ends_early),
 		cmocka_unit_test(test_broken_lengths),
 		cmocka_unit_test(test_of_this_machine),
-		cmocka_unit_test(test_features),
 		cmocka_unit_test(test_a_family),
 		cmocka_unit_test(test_a_family_of_this_machine),
 		cmocka_unit_test(test_a_dump),

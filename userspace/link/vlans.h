@@ -8,27 +8,27 @@
  *
  * Only VLANs that the kernel knows are looked for: the card's filter drops the frames of others.
  */
-#ifndef VOLLEY_IFACE_VLANS_H
-#define VOLLEY_IFACE_VLANS_H
+#ifndef VOLLEY_LINK_VLANS_H
+#define VOLLEY_LINK_VLANS_H
 
 #include <net/if.h>
 #include <stdbool.h>
 
-#include "iface/linkinfo.h"
+#include "link/link.h"
 
 /*
  * True if a VLAN of this network namespace is on the link, or on the link's bridge or bond; writes
  * its name. False if the kernel does not answer. Any thread.
  */
-bool vlans_find(const struct linkinfo *link, char name[IF_NAMESIZE]);
+bool vlans_find(const struct link *link, char name[IF_NAMESIZE]);
 
 /* True if a message of an RTM_GETLINK dump describes such a VLAN. */
-bool vlans_is_on(const struct linkinfo *link, const struct nlmsghdr *message);
+bool vlans_is_on(const struct link *link, const struct nlmsghdr *message);
 
 /*
  * True if tags are stripped from the link's frames; for a bond, by any of its members. On a veth
  * the tags are where its peer has put them. False if the kernel does not answer. Any thread.
  */
-bool vlans_are_taken_out(const struct linkinfo *link, const char *ifname);
+bool vlans_are_taken_out(const struct link *link, const char *ifname);
 
 #endif

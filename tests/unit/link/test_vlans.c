@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which VLANs stand on a link, from messages made here: the kernel that this runs on may have
  * none. */
-#include "iface/vlans.h"
+#include "link/vlans.h"
 
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "iface/genl.h"
+#include "link/netlink.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -57,8 +57,8 @@ static struct nlmsghdr *make(void *buf, const struct row *row)
 
 static void test_is_on(void **state)
 {
-	const struct linkinfo member = { .ifindex = 3, .master = 8 }, alone = { .ifindex = 3 };
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	const struct link member = { .ifindex = 3, .master = 8 }, alone = { .ifindex = 3 };
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
 
 	(void)state;
 	for (size_t i = 0; i < N(rows); i++) {
@@ -73,8 +73,8 @@ static void test_is_on(void **state)
 
 static void test_other_messages(void **state)
 {
-	const struct linkinfo link = { .ifindex = 3 };
-	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	const struct link link = { .ifindex = 3 };
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
 	struct nlmsghdr *message = make(buf, &rows[0]);
 
 	(void)state;
@@ -87,11 +87,11 @@ static void test_other_messages(void **state)
 
 static void test_of_this_machine(void **state)
 {
-	struct linkinfo lo, veth = { .kind = "veth" }, none = { .ifindex = INT32_MAX };
+	struct link lo, veth = { .kind = "veth" }, none = { .ifindex = INT32_MAX };
 	char name[IF_NAMESIZE];
 
 	(void)state;
-	assert_int_equal(linkinfo_read(&lo, "lo"), 0);
+	assert_int_equal(link_read(&lo, "lo"), 0);
 	assert_false(vlans_find(&lo, name));
 	assert_false(vlans_are_taken_out(&lo, "lo"));
 	assert_false(vlans_are_taken_out(&veth, "lo"));
