@@ -29,9 +29,11 @@ static void note_peer(struct iface *iface, enum vethpeer_kind kind, uint64_t now
 
 bool iface_peer_begin(struct iface *iface)
 {
-	struct vethpeer peer;
+	struct vethpeer peer = { .kind = VETHPEER_NONE };
 
-	vethpeer_look(&peer, iface->ifindex);
+	/* A card is not asked. Without a number, the kernel has not said what the link is. */
+	if (!iface->ifindex || link_is(&iface->link, "veth"))
+		vethpeer_look(&peer, iface->ifindex);
 	note_peer(iface, peer.kind, clock_ns());
 	if (!is_auto(iface) || iface->mute & IFACE_MUTE_FATAL ||
 	    (peer.kind != VETHPEER_BARE && peer.kind != VETHPEER_UNSEEN))

@@ -240,6 +240,25 @@ static void test_no_veth_is_free(void **state)
 	assert_int_equal(iface.mute, 0);
 }
 
+/*
+ * A kernel that does not answer about a card must not make it generic: no such number stands for
+ * no answer. If even the kind is not known, generic mode is safe.
+ */
+static void test_a_card_is_not_asked(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "eth0", CONFIG_XDP_AUTO);
+	iface.ifindex = INT32_MAX;
+	assert_false(iface_peer_begin(&iface));
+	strcpy(iface.link.kind, "veth");
+	assert_true(iface_peer_begin(&iface));
+	iface.ifindex = 0;
+	iface.link = (struct link){ 0 };
+	assert_true(iface_peer_begin(&iface));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_closed_has_an_attachment_due),
 		cmocka_unit_test(test_what_is_said_of_a_peer),
 		cmocka_unit_test(test_no_veth_is_free),
+		cmocka_unit_test(test_a_card_is_not_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
