@@ -143,23 +143,37 @@ static void end_handshake(struct shaker *s, struct shake *k)
 		hand_over_handshake(s);
 }
 
+/*
+ * True if octets of a question have come with the client's last flight. SSL_has_pending() does not
+ * tell that since OpenSSL 3.2: what follows the last record of the handshake is in another layer.
+ */
+static bool has_question(SSL *ssl)
+{
+	uint8_t octet;
+	int n = SSL_peek(ssl, &octet, 1);
+
+	ERR_clear_error();
+	return n == 1;
+}
+
 static void go_on_handshake(struct shaker *s, struct shake *k)
 {
 	SSL *ssl = k->is.conn.ssl;
+	bool is_asked, is_sent;
 	int result, why;
-	bool is_sent;
 
 	ERR_clear_error();
 	tls_bio_hold(ssl, true);
 	result = SSL_accept(ssl);
 	why = SSL_get_error(ssl, result);
+	is_asked = result == 1 && has_question(ssl);
 	tls_bio_hold(ssl, false);
 	/*
 	 * If a question has already come, the session tickets are sent with its reply. Otherwise
 	 * they are sent at once: the client's kernel may hold back the question until our next
 	 * segment acknowledges the client's last flight (RFC 896).
 	 */
-	is_sent = (result == 1 && SSL_has_pending(ssl)) || tls_bio_flush(ssl);
+	is_sent = is_asked || tls_bio_flush(ssl);
 	if (result == 1) {
 		end_handshake(s, k);
 		return;
