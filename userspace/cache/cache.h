@@ -90,13 +90,22 @@ struct cache_memory {
 
 /*
  * A key in the form that the cache compares: the key word, the folded name behind it, padded with
- * zeros, and the hash of both. `words[0]` is the struct volley_key.
+ * zeros, and the hash of both.
  */
 struct cache_key {
 	uint64_t hash;
-	uint64_t words[1 + VOLLEY_NAME_WORDS];
+	union {
+		struct volley_key first; /* is words[0] */
+		uint64_t words[1 + VOLLEY_NAME_WORDS];
+	};
 	uint32_t n_words; /* with the key word */
 };
+
+/* The folded name of the key, without the zeros behind it. */
+static inline const uint8_t *cache_key_name(const struct cache_key *key)
+{
+	return (const uint8_t *)&key->words[1];
+}
 
 /*
  * An answer to be published, or the content of an entry. Lengths and counts are as in struct

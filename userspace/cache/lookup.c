@@ -24,7 +24,7 @@ void cache_key_from(struct cache_key *key, const struct cache *cache,
 {
 	key->n_words = 1 + volley_name_padded(first->name_bytes) / 8;
 	key->words[key->n_words - 1] = 0;
-	memcpy(&key->words[0], first, sizeof(*first));
+	key->first = *first;
 	memcpy(&key->words[1], folded, first->name_bytes);
 	key->hash = key_hash(cache, key->words, key->n_words);
 }

@@ -37,7 +37,7 @@ static void write_ttls(struct volley_entry *e, const struct cache_answer *a, uin
 static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cache_key *key,
 			const struct cache_answer *a, const struct birth *birth)
 {
-	const struct volley_key *k = (const struct volley_key *)key->words;
+	const struct volley_key *k = &key->first;
 	uint32_t body_at = entry_body_at(k);
 	uint32_t name_bytes = (key->n_words - 1) * 8;
 
@@ -66,7 +66,7 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		.memory = a->memory,
 		.key = *k,
 	};
-	memcpy(e->name, &key->words[1], name_bytes);
+	memcpy(e->name, cache_key_name(key), name_bytes);
 	memcpy(e->name + name_bytes, a->body, a->full_bytes);
 	if (a->n_ttls)
 		write_ttls(e, a, birth->aged_s);
@@ -296,8 +296,7 @@ static int publish_new(struct cache_writer *writer, struct appender *appender,
 	struct ghost *ghost = &writer->cache->ghost;
 	bool remembered = ghost_recall(ghost, key->hash);
 	struct birth birth = { .queue = remembered ? QUEUE_MAIN :
-						     entry_queue((const void *)key->words,
-								 answer->flags),
+						     entry_queue(&key->first, answer->flags),
 			       .born_s = now_s };
 	int err = publish_in(writer, appender, key, answer, &birth, now_s);
 
@@ -311,7 +310,7 @@ static int publish_new(struct cache_writer *writer, struct appender *appender,
 static bool can_be_entry(const struct cache *cache, const struct cache_key *key,
 			 const struct cache_answer *answer)
 {
-	const struct volley_key *k = (const struct volley_key *)key->words;
+	const struct volley_key *k = &key->first;
 
 	return k->view < VOLLEY_N_VIEWS && (k->view || !answer->ede) && answer->zone_slot &&
 	       answer->zone_slot < cache->memory.sizes.n_zones &&
@@ -355,8 +354,7 @@ int cache_restore(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, const struct cache_past *past, uint32_t now_s)
 {
 	const struct birth birth = {
-		.queue = past->was_kept ? QUEUE_MAIN :
-					  entry_queue((const void *)key->words, answer->flags),
+		.queue = past->was_kept ? QUEUE_MAIN : entry_queue(&key->first, answer->flags),
 		.born_s = past->age_s < now_s ? now_s - past->age_s : 0,
 		.freq = past->freq < VOLLEY_FREQ_MAX ? past->freq : VOLLEY_FREQ_MAX,
 		.yields = true,

@@ -195,7 +195,7 @@ static enum cache_verdict lookup_zones(struct engine *e, const struct engine_req
 	enum cache_verdict verdict;
 
 	engine_key_set_view(e, view);
-	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
+	verdict = cache_lookup(e->cache, e->now.key, rq->now_s, true, &entry);
 	if (verdict == CACHE_HIT && entry->partial && rq->stream)
 		return CACHE_MISS;
 	if (verdict == CACHE_HIT)
@@ -263,7 +263,7 @@ static bool is_denied(struct engine *e, const struct query *q, const struct cach
 {
 	bool exists = a->ancount || (a->flags & DNS_RCODE_MASK) != DNS_RCODE_NXDOMAIN;
 
-	if (!exists || !e->data->shield || !e->has_key ||
+	if (!exists || !e->data->shield || !e->now.has_key ||
 	    !shield_check(e->data->shield, &cache_state(e->cache)->names, e->render.set, q,
 			  e->render.origin.is_wildcard))
 		return false;
@@ -314,7 +314,7 @@ static void publish_from_zones(struct engine *e, const struct engine_request *rq
 {
 	bool leads_out = e->render.leads_out;
 
-	if (!e->has_key || !a->zone_slot || (leads_out && client->recursion) ||
+	if (!e->now.has_key || !a->zone_slot || (leads_out && client->recursion) ||
 	    engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype))
 		return;
 	engine_key_set_view(e, leads_out ? client->leading_view : client->zone_view);
@@ -332,7 +332,7 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 				rq->stream, a);
 	bool is_wrong;
 
-	e->zone_slot = e->render.first ? e->render.first->cache_slot : 0;
+	e->now.zone_slot = e->render.first ? e->render.first->cache_slot : 0;
 	if (err == -EMSGSIZE)
 		return answer_too_large(e, rq, a);
 	if (err) {
@@ -359,8 +359,7 @@ static const struct handover_rules *rules_of(const struct engine *e,
 
 static uint16_t hand_over_engine(struct engine *e, struct cache_answer *a)
 {
-	e->outcome = ENGINE_HANDS_OVER;
-	return engine_empty(a, DNS_RCODE_NOERROR);
+	return engine_empty(a, engine_no_reply(e, ENGINE_HANDS_OVER));
 }
 
 /* A secondary asks for the SOA before it asks for the zone. The rules of the zone say whether it
@@ -386,11 +385,11 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	struct engine_client client;
 	enum cache_verdict verdict;
 
-	if (e->has_key) {
+	if (e->now.has_key) {
 		verdict = lookup(e, rq, q, clients, &client, a);
 		count_verdict(e, verdict);
 		if (verdict == CACHE_HIT) {
-			e->zone_slot = a->zone_slot;
+			e->now.zone_slot = a->zone_slot;
 			return a->flags & DNS_RCODE_MASK;
 		}
 	} else {
@@ -436,7 +435,7 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 	bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
 	if (bytes < 0)
 		return engine_empty(a, DNS_RCODE_FORMERR);
-	e->tsig_bytes = (size_t)bytes;
+	e->now.tsig_bytes = (size_t)bytes;
 	return engine_empty(a, DNS_RCODE_NOTAUTH);
 }
 
@@ -504,7 +503,7 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 		return answer_tsig(e, rq, q, a);
 	if (q->qclass == DNS_CLASS_CH) {
 		engine_count(&e->counters.chaos);
-		return chaos_answer(&e->render, e->identity, q, a);
+		return chaos_answer(&e->render, e->now.identity, q, a);
 	}
 	if (q->qclass != DNS_CLASS_IN)
 		return engine_empty(a, DNS_RCODE_REFUSED);
@@ -556,9 +555,9 @@ static bool is_blocked(struct engine *e, const struct engine_request *rq,
 	blocks_count(b, v.block);
 	if (v.action == VOLLEY_BLOCK_UP)
 		return false;
-	e->is_blocked = true;
+	e->now.is_blocked = true;
 	if (v.action == VOLLEY_BLOCK_DROP) {
-		e->outcome = ENGINE_BLOCKS;
+		*rcode = engine_no_reply(e, ENGINE_BLOCKS);
 		return true;
 	}
 	if (v.action == VOLLEY_BLOCK_TRUNCATE) {
@@ -577,33 +576,26 @@ static bool is_blocked(struct engine *e, const struct engine_request *rq,
 
 static void begin_engine(struct engine *e, struct engine_prepared *prepared)
 {
-	e->key = &prepared->key;
-	e->identity = rcu_dereference(e->data->identity);
-	e->has_key = prepared->has_key && e->cache;
-	e->ede_code = EDNS_NO_EDE;
-	e->tsig_bytes = 0;
-	e->zone_slot = 0;
-	e->outcome = ENGINE_REPLIES;
-	e->is_blocked = false;
-	e->expired = NULL;
-	e->is_hurried = false;
-	e->memory = 0;
-	e->is_apart = false;
-	e->is_passed = false;
+	e->now = (struct answering){
+		.key = &prepared->key,
+		.identity = rcu_dereference(e->data->identity),
+		.has_key = prepared->has_key && e->cache,
+		.ede_code = EDNS_NO_EDE,
+	};
 }
 
 /* The result of engine_answer() if there is no reply. */
 static size_t without_reply(struct engine *e, bool is_stream)
 {
-	if (e->outcome == ENGINE_DEFERS) {
+	if (e->now.outcome == ENGINE_DEFERS) {
 		engine_count(&e->counters.deferred);
 		return ENGINE_DEFERRED;
 	}
-	if (e->outcome == ENGINE_HANDS_OVER) {
+	if (e->now.outcome == ENGINE_HANDS_OVER) {
 		engine_count(&e->counters.handed_over);
 		return ENGINE_HANDOVER;
 	}
-	if (e->outcome == ENGINE_BLOCKS) {
+	if (e->now.outcome == ENGINE_BLOCKS) {
 		engine_count(&e->counters.blocked);
 		return is_stream ? ENGINE_CLOSE : 0;
 	}
@@ -639,7 +631,7 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 		if (prepared->verdict == QUERY_OK)
 			sampler_see(&e->sampler, q);
 	}
-	if (e->outcome == ENGINE_REPLIES)
+	if (e->now.outcome == ENGINE_REPLIES)
 		return reply_write(e, rq, q, &a, rcode, out, cap);
 	return without_reply(e, rq->stream);
 }
@@ -707,11 +699,11 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 	if (p->asked.has_client)
 		restore(&prepared->query, p);
 	rcode = follow_completion(e, &rq, &prepared->query, p, &a);
-	if (e->outcome == ENGINE_DEFERS)
+	if (e->now.outcome == ENGINE_DEFERS)
 		return ENGINE_DEFERRED;
 	if (p->asked.has_client) {
 		engine_count(&e->counters.finished);
-		if (e->outcome == ENGINE_REPLIES)
+		if (e->now.outcome == ENGINE_REPLIES)
 			bytes = reply_write(e, &rq, &prepared->query, &a, rcode, out, cap);
 		else
 			engine_count(&e->counters.dropped);

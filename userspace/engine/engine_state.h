@@ -55,15 +55,6 @@ struct engine_follow {
 	uint8_t done_body[DNS_MESSAGE_MAX];
 };
 
-/* What happens to a query. */
-enum engine_outcome {
-	ENGINE_REPLIES,
-	ENGINE_DEFERS, /* its question goes upstream */
-	ENGINE_DROPS,  /* no reply */
-	ENGINE_BLOCKS, /* no reply, because of a block */
-	ENGINE_HANDS_OVER,
-};
-
 struct engine_cache {
 	struct cache *cache;
 	struct cache_writer *writer;
@@ -77,35 +68,60 @@ struct engine_prepared {
 	struct cache_key key;
 };
 
+/*
+ * What happens to a query. engine_no_reply() is the one way out of ENGINE_REPLIES.
+ *
+ *	ENGINE_REPLIES ─┬─► ENGINE_DEFERS       its question, or one for it, goes upstream
+ *	                ├─► ENGINE_HANDS_OVER   the transfer thread answers
+ *	                ├─► ENGINE_DROPS        the action of a policy
+ *	                └─► ENGINE_BLOCKS       the action of a block
+ */
+enum engine_outcome {
+	ENGINE_REPLIES,
+	ENGINE_DEFERS,
+	ENGINE_DROPS,
+	ENGINE_BLOCKS,
+	ENGINE_HANDS_OVER,
+};
+
+/*
+ * What the rules of a policy by client say of this one (engine/policy_apply.h). APART: one names
+ * it, so answers that are cached for all are not for it. PASSED: and its action is to pass.
+ */
+enum answering_standing { ANSWERING_PLAIN, ANSWERING_APART, ANSWERING_PASSED };
+
+/* The state of one query while it is answered: begin_engine() sets all of it. */
+struct answering {
+	struct cache_key *key;                  /* of the question, */
+	const struct engine_identity *identity; /* as of this call; may be NULL */
+	/* the question's entry, which may be given stale; NULL: none */
+	const struct volley_entry *expired;
+	size_t tsig_bytes; /* of engine.tsig; 0: the reply has none */
+	int ede_code;
+	uint32_t zone_slot; /* of the zone that the reply comes from; 0: none */
+	enum engine_outcome outcome;
+	enum answering_standing standing;
+	bool has_key;    /* if it has one */
+	bool is_hurried; /* there is one that may be given if upstream is silent */
+	/* a block made the reply: no larger than the query, so not rate limited */
+	bool is_blocked;
+	/* the query has a cookie of ours, so its address is not spoofed: reply_write() */
+	bool cookie_good;
+	uint8_t memory; /* the resolver's memory that the question is asked of */
+};
+
 struct engine {
 	struct engine_config config;
 	struct engine_cache *place; /* RCU; NULL: none */
 	struct cache *cache;        /* as of this call; may be NULL */
 	struct cache_writer *writer;
 	struct engine_data *data;
-	const struct engine_identity *identity; /* as of this call; may be NULL */
 	struct engine_counters counters;
 	struct engine_answers answers;
-	uint32_t zone_slot; /* of the zone that the reply comes from; 0: none */
 	/* a query that was not read ahead uses the first */
 	struct engine_prepared prepared[ENGINE_AHEAD];
-	struct cache_key *key; /* of the present query, */
-	bool has_key;          /* if it has one */
-	/* The present reply, beside the answer. */
-	enum engine_outcome outcome;
-	/* a block made the reply: no larger than the query, so not rate limited */
-	bool is_blocked;
-	/* the question's entry, which may be given stale; NULL: none */
-	const struct volley_entry *expired;
-	bool is_hurried; /* there is one that may be given if upstream is silent */
-	bool is_apart;   /* a rule of a policy names the client: engine/policy_apply.h */
-	bool is_passed;  /* and its action is to pass */
-	uint8_t memory;  /* the resolver's memory that the question is asked of */
-	int ede_code;
-	size_t tsig_bytes;
+	struct answering now;
 	uint8_t cookie[COOKIE_BYTES];
-	/* the query has a cookie of ours, so its address is not spoofed: reply_write() */
-	bool cookie_good;
 	uint8_t tsig[TSIG_ERROR_MAX];
 	struct volley_near near; /* first stage of the rate limit */
 	struct sampler sampler;
@@ -147,6 +163,13 @@ static inline void engine_count(uint64_t *counter)
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
+/* The query gets no reply now. Returns an rcode, which is not sent. */
+static inline uint16_t engine_no_reply(struct engine *e, enum engine_outcome outcome)
+{
+	e->now.outcome = outcome;
+	return DNS_RCODE_NOERROR;
+}
+
 /* Makes an answer without records. Returns the rcode, all 12 bits. */
 static inline uint16_t engine_empty(struct cache_answer *a, uint16_t rcode)
 {
@@ -159,19 +182,19 @@ static inline uint16_t engine_empty(struct cache_answer *a, uint16_t rcode)
 static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, uint16_t rcode,
 				      int ede_code)
 {
-	e->ede_code = ede_code;
+	e->now.ede_code = ede_code;
 	return engine_empty(a, rcode);
 }
 
 /* Changes the view of the key; its hash stays. */
 static inline void engine_key_set_view(struct engine *e, uint8_t view)
 {
-	((struct volley_key *)e->key->words)->view = view;
+	e->now.key->first.view = view;
 }
 
 static inline void engine_publish(struct engine *e, const struct cache_answer *a, uint32_t now_s)
 {
-	int err = cache_publish(e->writer, e->key, a, now_s);
+	int err = cache_publish(e->writer, e->now.key, a, now_s);
 
 	engine_count(err ? &e->counters.not_published : &e->counters.published);
 }

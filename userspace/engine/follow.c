@@ -143,8 +143,9 @@ static enum found look_upstream(struct walk *w, struct cache_answer *a)
 		return FOUND_NO_MORE;
 	}
 	if (!want.alias.n_bytes)
-		return w->e->outcome != ENGINE_REPLIES || (a->flags & DNS_FLAG_TC) ? FOUND_NO_MORE :
-										     FOUND_END;
+		return w->e->now.outcome != ENGINE_REPLIES || (a->flags & DNS_FLAG_TC) ?
+			       FOUND_NO_MORE :
+			       FOUND_END;
 	note_alias(f, &want.alias);
 	return FOUND_HEAD;
 }
@@ -245,7 +246,7 @@ static uint16_t end_follow(struct walk *w, struct cache_answer *a)
 	if (!f->head.ancount)
 		return w->rcode;
 	if (f->is_rewritten)
-		w->e->ede_code = f->ede_code;
+		w->e->now.ede_code = f->ede_code;
 	a->flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | (f->head.flags & DNS_FLAG_AA) | w->rcode);
 	return w->rcode;
 }
@@ -255,7 +256,7 @@ static void note_asked(struct walk *w)
 {
 	struct engine_pending *p = w->rq->pending;
 
-	if (w->e->outcome != ENGINE_DEFERS || w->again)
+	if (w->e->now.outcome != ENGINE_DEFERS || w->again)
 		return;
 	recursion_note_client(p, w->rq, w->q);
 	p->asked.is_followed = w->e->follow.head.ancount != 0;
@@ -328,7 +329,7 @@ static uint16_t finish_follow(struct engine *e, const struct engine_request *rq,
 
 /*
  * A rule has made an alias of the answer to p: the answer to q begins with the alias. If upstream
- * has to be asked for its target, p is filled anew and e->outcome is ENGINE_DEFERS.
+ * has to be asked for its target, p is filled anew and e->now.outcome is ENGINE_DEFERS.
  */
 static uint16_t finish_alias(struct engine *e, const struct engine_request *rq,
 			     const struct query *q, struct engine_pending *p,
@@ -355,8 +356,8 @@ uint16_t follow_completion(struct engine *e, const struct engine_request *rq, co
 	policy_apply_set_apart(e, rq);
 	if (p->asked.is_followed) {
 		(void)recursion_finish(e, rq, p, &alias, a);
-		return e->outcome == ENGINE_REPLIES ? finish_follow(e, rq, q, p, a) :
-						      DNS_RCODE_NOERROR;
+		return e->now.outcome == ENGINE_REPLIES ? finish_follow(e, rq, q, p, a) :
+							  DNS_RCODE_NOERROR;
 	}
 	if (policy_apply_before(e, rq, q, false, &alias, a, &rcode))
 		return rcode;

@@ -40,8 +40,8 @@ bool follow_is_wanted(const struct engine *e, const struct engine_request *rq,
 		      const struct query *q, const struct engine_client *client);
 
 /*
- * Makes the whole answer to q: *a and the rcode, or e->outcome is not ENGINE_REPLIES. If upstream
- * has to be asked, rq->pending gets the question for the target. As engine_answer().
+ * Makes the whole answer to q: *a and the rcode, or e->now.outcome is not ENGINE_REPLIES. If
+ * upstream has to be asked, rq->pending gets the question for the target. As engine_answer().
  */
 uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       const struct engine_client *client, struct cache_answer *a);

@@ -52,7 +52,7 @@ static const struct volley_entry *look_given(struct finding *f, uint32_t kind, b
 	s->kind = kind;
 	s->is_expanded = is_expanded;
 	s->base_at = kind == VOLLEY_KEY_DENIAL ? f->walk.apex : f->walk.encloser;
-	if (!shared_put_key(s, f->q, (const void *)e->key->words, start, f->id))
+	if (!shared_put_key(s, f->q, &e->now.key->first, start, f->id))
 		return NULL;
 	cache_key_from(&key, e->cache, &s->first, s->name);
 	if (cache_lookup(e->cache, &key, f->now_s, false, &entry) != CACHE_HIT ||
@@ -83,7 +83,7 @@ look_behind_given(struct finding *f, const struct volley_entry *denial, bool is_
 /* As find_for_name() of the driver, after the walk. */
 static const struct volley_entry *find_given(struct finding *f, bool is_expanded)
 {
-	bool has_do = ((const struct volley_key *)f->e->key->words)->flags & VOLLEY_KEY_DO;
+	bool has_do = f->e->now.key->first.flags & VOLLEY_KEY_DO;
 	const struct volley_entry *entry =
 		is_expanded ? look_given(f, VOLLEY_KEY_WILDCARD, true, 0) : NULL;
 

@@ -28,7 +28,8 @@ void policy_apply_set_apart(struct engine *e, const struct engine_request *rq)
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	struct policy_client client = client_of_policy(rq);
 
-	e->is_apart = policy && policy_names_client(policy, &client);
+	e->now.standing = policy && policy_names_client(policy, &client) ? ANSWERING_APART :
+									   ANSWERING_PLAIN;
 }
 
 /* True if the entry is the answer of a policy. */
@@ -48,7 +49,7 @@ bool policy_apply_has_said(const struct engine *e, const struct cache_answer *a)
 
 bool policy_apply_is_for_client(const struct engine *e, const struct volley_entry *entry)
 {
-	return !e->is_apart || !is_of_policy(e, entry);
+	return e->now.standing == ANSWERING_PLAIN || !is_of_policy(e, entry);
 }
 
 /* Turns the verdict into a reply. False: the question or the answer passes, or an alias is to be
@@ -63,8 +64,7 @@ static bool act_policy(struct engine *e, const struct engine_request *rq,
 	case POLICY_REWRITE:
 		return false;
 	case POLICY_DROP:
-		e->outcome = ENGINE_DROPS;
-		*rcode = DNS_RCODE_NOERROR;
+		*rcode = engine_no_reply(e, ENGINE_DROPS);
 		return true;
 	case POLICY_TCP_ONLY:
 		if (rq->stream)
@@ -73,7 +73,7 @@ static bool act_policy(struct engine *e, const struct engine_request *rq,
 		a->flags |= DNS_FLAG_RA | DNS_FLAG_TC;
 		return true;
 	case POLICY_FILTERED:
-		e->ede_code = hit->ede_code;
+		e->now.ede_code = hit->ede_code;
 		a->ede = cache_ede(hit->ede_code);
 		break;
 	case POLICY_LOCAL:
@@ -108,7 +108,8 @@ static bool find_before(struct engine *e, const struct engine_request *rq, const
 	if (!policy_find(policy, &client, question, hit) ||
 	    (!hit->is_final && q->rd && !is_policy_special(e, q)))
 		return false;
-	e->is_passed = e->is_apart && !policy_changes(hit);
+	if (e->now.standing != ANSWERING_PLAIN && !policy_changes(hit))
+		e->now.standing = ANSWERING_PASSED;
 	return true;
 }
 
@@ -122,7 +123,8 @@ bool policy_apply_before(struct engine *e, const struct engine_request *rq, cons
 	enum policy_verdict verdict = POLICY_NONE;
 
 	alias->n_bytes = 0;
-	e->is_passed = false;
+	if (e->now.standing == ANSWERING_PASSED)
+		e->now.standing = ANSWERING_APART;
 	if (policy && no_lists)
 		verdict = policy_answer_local(policy, &e->render, &question, alias, a);
 	else if (policy && find_before(e, rq, q, policy, &question, &hit))
@@ -165,8 +167,7 @@ bool policy_apply_answer(struct engine *e, const struct engine_request *rq,
 	    !policy_find_in_answer(policy, &client, &question, a, &servers, &hit))
 		return false;
 	if (hit.is_waiting) {
-		e->outcome = ENGINE_DEFERS;
-		*rcode = DNS_RCODE_NOERROR;
+		*rcode = engine_no_reply(e, ENGINE_DEFERS);
 		return true;
 	}
 	if (!policy_changes(&hit))
@@ -223,7 +224,7 @@ bool policy_apply_allows(struct engine *e, struct engine_pending *p, const struc
 
 	if (!policy)
 		return true;
-	if (e->is_apart && policy_names_servers(policy))
+	if (e->now.standing != ANSWERING_PLAIN && policy_names_servers(policy))
 		return false;
 	if (!policy_find_in_answer(policy, &nobody, &question, a, is_failure ? NULL : &servers,
 				   &hit))

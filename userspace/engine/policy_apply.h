@@ -12,9 +12,10 @@
  * Decided: an answer, no reply, TC=1, or an alias with whose target the question goes on
  * (engine/follow.h). The answer of a rule for the name is cached without an end. The answer of a
  * rule for an answer is cached as long as the answer of upstream would be. A client that a rule
- * names by its address is set apart (e->is_apart). From the cache it gets only answers of upstream
- * that no rule has changed, and its own answers are not cached. If rules look at name servers, the
- * answer is held until these are known; then policy_apply_answer() is called again.
+ * names by its address is set apart (e->now.standing != ANSWERING_PLAIN). From the cache it gets
+ * only answers of upstream that no rule has changed, and its own answers are not cached. If rules
+ * look at name servers, the answer is held until these are known; then policy_apply_answer() is
+ * called again.
  *
  * All functions: owner thread of the engine, in a QSBR read section.
  */
@@ -24,7 +25,7 @@
 #include "engine/engine_state.h"
 #include "engine/policy_act.h"
 
-/* Sets e->is_apart for the client. */
+/* Sets e->now.standing: whether a rule names the client. */
 void policy_apply_set_apart(struct engine *e, const struct engine_request *rq);
 
 /* True if the client may get the entry. A client that is apart does not get what policies have said
@@ -47,8 +48,8 @@ bool policy_apply_before(struct engine *e, const struct engine_request *rq, cons
  * The same for a question that completed with the answer *a, for ttl_s. With alias->n_bytes the
  * caller must not use *a. The client is rq's if p->asked.has_client; else only the cache needs the
  * answer. An answer that is joined to aliases of our zones (p->asked.is_followed) ends with the
- * rule's alias and goes on with no other name. True with e->outcome ENGINE_DEFERS: the name servers
- * must be known first, and p is now a question for them (engine/servers.h).
+ * rule's alias and goes on with no other name. True with e->now.outcome ENGINE_DEFERS: the name
+ * servers must be known first, and p is now a question for them (engine/servers.h).
  */
 bool policy_apply_answer(struct engine *e, const struct engine_request *rq,
 			 struct engine_pending *p, uint32_t ttl_s, struct policy_alias *alias,

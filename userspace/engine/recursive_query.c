@@ -83,10 +83,11 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 
 	fill_from_query(p, rules, q);
 	address = reply_client(rq, &address_bytes);
-	p->question.memory = e->memory;
+	p->question.memory = e->now.memory;
 	p->question.family = address_bytes == 4 ? AF_INET : AF_INET6;
 	memcpy(p->question.client, address, address_bytes);
-	p->is_hurried = (e->expired || e->is_hurried) && rules->stale_wait_ms < rules->timeout_ms;
+	p->is_hurried = (e->now.expired || e->now.is_hurried) &&
+			rules->stale_wait_ms < rules->timeout_ms;
 	p->question.deadline_ns =
 		deadline(rq->now_ns, p->is_hurried ? rules->stale_wait_ms : rules->timeout_ms);
 	p->asked.has_client = true;
@@ -116,7 +117,7 @@ void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct 
 	p->question.memory = 0;
 	p->question.deadline_ns = deadline(rq->now_ns, p->rules.timeout_ms);
 	p->submit = true;
-	e->outcome = ENGINE_DEFERS;
+	(void)engine_no_reply(e, ENGINE_DEFERS);
 	servers_reset(p);
 }
 
@@ -168,7 +169,7 @@ static void answer_as_cached(struct engine *e, const struct volley_entry *entry,
 			     struct cache_answer *a)
 {
 	cache_answer_of(a, entry, now_s);
-	e->ede_code = cache_ede_code(entry->ede);
+	e->now.ede_code = cache_ede_code(entry->ede);
 }
 
 static bool has_do(const struct volley_key *key)
@@ -205,7 +206,7 @@ static const struct volley_entry *find_recursive_stale(struct engine *e,
 	enum cache_verdict verdict;
 	struct cache_key other;
 
-	cache_key_from(&other, e->cache, key, (const uint8_t *)&e->key->words[1]);
+	cache_key_from(&other, e->cache, key, cache_key_name(e->now.key));
 	verdict = cache_lookup(e->cache, &other, now_s, false, &entry);
 	if (verdict == CACHE_HIT)
 		return is_recursive_data(entry) ? entry : NULL;
@@ -223,7 +224,7 @@ static const struct volley_entry *find_other(struct engine *e, const struct engi
 {
 	static const uint8_t differences[] = { VOLLEY_KEY_DO, VOLLEY_KEY_CD,
 					       VOLLEY_KEY_DO | VOLLEY_KEY_CD };
-	const struct volley_key *own = (const struct volley_key *)e->key->words;
+	const struct volley_key *own = &e->now.key->first;
 
 	for (unsigned int i = 0; rules->stale_s && i < sizeof(differences); i++) {
 		struct volley_key key = *own;
@@ -238,19 +239,19 @@ static const struct volley_entry *find_other(struct engine *e, const struct engi
 	return NULL;
 }
 
-/* The other entry that may be given for e->key. Whether upstream was silent is known only if it
+/* The other entry that may be given for e->now.key. Whether upstream was silent is known only if it
  * was asked lately. */
 static const struct volley_entry *
 find_before_asking(struct engine *e, const struct engine_recursion *rules, uint32_t now_s)
 {
-	bool is_recent = failures_is_recent(&e->failures, e->key->hash, now_s);
+	bool is_recent = failures_is_recent(&e->failures, e->now.key->hash, now_s);
 	const struct volley_entry *entry = find_other(e, rules, FAILING_LOUDLY, now_s);
 
-	e->is_hurried = false;
+	e->now.is_hurried = false;
 	if (entry)
 		return entry;
 	entry = find_other(e, rules, FAILING_SILENTLY, now_s);
-	e->is_hurried = entry && rules->stale_wait_ms;
+	e->now.is_hurried = entry && rules->stale_wait_ms;
 	return is_recent ? entry : NULL;
 }
 
@@ -262,17 +263,17 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	enum cache_verdict verdict;
 
 	policy_apply_set_apart(e, rq);
-	if (e->is_apart) /* its rule comes first: answer_apart() */
+	if (e->now.standing != ANSWERING_PLAIN) /* its rule comes first: answer_apart() */
 		return CACHE_MISS;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
-	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
+	verdict = cache_lookup(e->cache, e->now.key, rq->now_s, true, &entry);
 	/* This memory knows the zone's servers; the other one may have to begin at the root. */
 	if (verdict == CACHE_EXPIRED)
-		e->memory = entry->memory;
+		e->now.memory = entry->memory;
 	if (verdict == CACHE_EXPIRED && may_recursive_be_stale(entry, rules, rq->now_s))
-		e->expired = entry;
+		e->now.expired = entry;
 	else if (verdict != CACHE_HIT)
-		e->expired = find_before_asking(e, rules, rq->now_s);
+		e->now.expired = find_before_asking(e, rules, rq->now_s);
 	if (verdict != CACHE_HIT)
 		return verdict;
 	answer_as_cached(e, entry, rq->now_s, a);
@@ -310,7 +311,7 @@ static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
 			     uint32_t stale_ttl_s, uint32_t now_s, struct cache_answer *a)
 {
 	uint32_t ttl_s = now_s < entry->expires_s ? 0 : stale_ttl_s;
-	const struct volley_key *own = (const struct volley_key *)e->key->words;
+	const struct volley_key *own = &e->now.key->first;
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
 	if (!has_do(&entry->key) || has_do(own)) {
@@ -320,13 +321,14 @@ static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
 		a->flags |= DNS_FLAG_RA;
 		return rcode;
 	}
-	e->ede_code = cache_ede_code(entry->ede);
+	e->now.ede_code = cache_ede_code(entry->ede);
 	if (ttl_s || (has_do(own) && !has_do(&entry->key)))
 		a->flags &= (uint16_t)~DNS_FLAG_AD;
 	if (!ttl_s)
 		return rcode;
 	a->stale_ttl_s = ttl_s;
-	e->ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN : DNS_EDE_STALE_ANSWER;
+	e->now.ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN :
+							DNS_EDE_STALE_ANSWER;
 	engine_count(&e->counters.stale);
 	return rcode;
 }
@@ -337,7 +339,7 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 {
 	const struct convert_limits limits = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
 	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, NULL };
-	const struct volley_key *own = (const struct volley_key *)e->key->words;
+	const struct volley_key *own = &e->now.key->first;
 	const struct volley_entry *entry;
 	struct convert_source from;
 	struct cache_key key;
@@ -432,13 +434,13 @@ uint16_t recursion_not_asked(struct engine *e, struct cache_answer *a)
 static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 			     const struct query *q, const struct engine_recursion *rules)
 {
-	if (failures_is_recent(&e->failures, e->key->hash, rq->now_s))
+	if (failures_is_recent(&e->failures, e->now.key->hash, rq->now_s))
 		return true;
 	if (rules->stale_wait_ms)
 		return false;
 	fill_from_query(rq->pending, rules, q);
-	fill_refresh(e, rq->pending, e->memory, rq->now_ns);
-	failures_note(&e->failures, e->key->hash, rq->now_s);
+	fill_refresh(e, rq->pending, e->now.memory, rq->now_ns);
+	failures_note(&e->failures, e->now.key->hash, rq->now_s);
 	return true;
 }
 
@@ -451,13 +453,12 @@ static uint16_t ask_recursive(struct engine *e, const struct engine_request *rq,
 	want->is_unasked = !rq->pending && want->may_wait;
 	if (want->is_unasked)
 		return DNS_RCODE_NOERROR;
-	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
-		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
+	if (e->now.expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
+		return answer_stale(e, e->now.expired, rules->stale_ttl_s, rq->now_s, a);
 	if (!rq->pending)
 		return recursion_not_asked(e, a);
 	fill_asked(e, rq, q, rules);
-	e->outcome = ENGINE_DEFERS;
-	return DNS_RCODE_NOERROR;
+	return engine_no_reply(e, ENGINE_DEFERS);
 }
 
 void recursion_turn(struct engine *e, const struct query *q)
@@ -465,11 +466,11 @@ void recursion_turn(struct engine *e, const struct query *q)
 	uint8_t flags =
 		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
-	e->expired = NULL;
-	e->is_hurried = false;
-	e->memory = 0;
+	e->now.expired = NULL;
+	e->now.is_hurried = false;
+	e->now.memory = 0;
 	if (e->cache)
-		cache_key_init(e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass,
+		cache_key_init(e->now.key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass,
 			       flags, VOLLEY_VIEW_RECURSIVE);
 }
 
@@ -478,10 +479,10 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 {
 	const struct volley_entry *entry;
 
-	if (!e->is_passed || !e->has_key)
+	if (e->now.standing != ANSWERING_PASSED || !e->now.has_key)
 		return false;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
-	if (cache_lookup(e->cache, e->key, rq->now_s, true, &entry) != CACHE_HIT ||
+	if (cache_lookup(e->cache, e->now.key, rq->now_s, true, &entry) != CACHE_HIT ||
 	    !policy_apply_is_for_client(e, entry))
 		return false;
 	answer_as_cached(e, entry, rq->now_s, a);
@@ -517,8 +518,8 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 		return a->flags & DNS_RCODE_MASK;
 	if (answer_special(e, rq, q, rules, a))
 		return a->flags & DNS_RCODE_MASK;
-	if (!q->rd && e->expired)
-		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
+	if (!q->rd && e->now.expired)
+		return answer_stale(e, e->now.expired, rules->stale_ttl_s, rq->now_s, a);
 	if (!q->rd)
 		return recursive_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
 	return ask_recursive(e, rq, q, rules, want, a);
@@ -537,8 +538,8 @@ void recursion_resume(struct engine *e, struct engine_pending *p, const struct e
 	flags = (uint8_t)((p->asked.edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
 			  (q->checking_disabled ? VOLLEY_KEY_CD : 0));
 	if (e->cache)
-		cache_key_init(e->key, e->cache, q->name, (uint32_t)name_bytes(q->name), q->qtype,
-			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
+		cache_key_init(e->now.key, e->cache, q->name, (uint32_t)name_bytes(q->name),
+			       q->qtype, q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
 }
 
 /* True if a zone of ours has the name or a policy changes the answer, perhaps only since the
@@ -560,11 +561,11 @@ static bool is_recursive_answer(uint16_t rcode)
 	       rcode == DNS_RCODE_YXDOMAIN;
 }
 
-/* Withdraws the expired answers to the question of e->key, with any DO and CD bits. */
+/* Withdraws the expired answers to the question of e->now.key, with any DO and CD bits. */
 static void withdraw_expired(struct engine *e, uint32_t now_s)
 {
 	static const uint8_t all = VOLLEY_KEY_DO | VOLLEY_KEY_CD;
-	struct volley_key key = *(const struct volley_key *)e->key->words;
+	struct volley_key key = e->now.key->first;
 	const uint8_t others = (uint8_t)(key.flags & ~all);
 	const uint8_t flags[] = { 0, VOLLEY_KEY_DO, VOLLEY_KEY_CD, all };
 
@@ -573,7 +574,7 @@ static void withdraw_expired(struct engine *e, uint32_t now_s)
 		struct cache_key other;
 
 		key.flags = others | flags[i];
-		cache_key_from(&other, e->cache, &key, (const uint8_t *)&e->key->words[1]);
+		cache_key_from(&other, e->cache, &key, cache_key_name(e->now.key));
 		if (cache_lookup(e->cache, &other, now_s, false, &entry) == CACHE_EXPIRED)
 			(void)cache_withdraw(e->cache, &other); /* perhaps another thread did */
 	}
@@ -622,7 +623,7 @@ static bool is_last_second(struct engine *e, const struct engine_pending *p, uin
 
 	if (!p->question.is_known || !e->cache)
 		return false;
-	verdict = cache_lookup(e->cache, e->key, now_s, false, &entry);
+	verdict = cache_lookup(e->cache, e->now.key, now_s, false, &entry);
 	return verdict == CACHE_HIT || /* another worker has published it */
 	       (verdict == CACHE_EXPIRED && now_s - entry->expires_s <= RECURSION_LAST_S);
 }
@@ -668,11 +669,11 @@ static uint16_t finish_recursive_with_answer(struct engine *e, const struct engi
 	if (p->question.security == RESOLVER_SECURE)
 		a->flags |= DNS_FLAG_AD;
 	if (p->question.security == RESOLVER_BOGUS) {
-		e->ede_code = proto_ede_is_bogus(p->question.ede_code) ? p->question.ede_code :
-									 DNS_EDE_DNSSEC_BOGUS;
-		a->ede = cache_ede(e->ede_code);
+		e->now.ede_code = proto_ede_is_bogus(p->question.ede_code) ? p->question.ede_code :
+									     DNS_EDE_DNSSEC_BOGUS;
+		a->ede = cache_ede(e->now.ede_code);
 	}
-	failures_forget(&e->failures, e->key->hash);
+	failures_forget(&e->failures, e->now.key->hash);
 	if (policy_apply_answer(e, rq, p, ttl_s, alias, a, &rcode))
 		return rcode;
 	if (alias->n_bytes)
@@ -707,7 +708,7 @@ static uint16_t finish_recursive_with_failure(struct engine *e, struct engine_pe
 	enum cache_verdict verdict = CACHE_MISS;
 
 	if (e->cache)
-		verdict = cache_lookup(e->cache, e->key, times->now_s, false, &entry);
+		verdict = cache_lookup(e->cache, e->now.key, times->now_s, false, &entry);
 	if (verdict != CACHE_MISS && !policy_apply_is_for_client(e, entry))
 		verdict = CACHE_MISS;
 	if (verdict == CACHE_HIT) { /* another worker has the answer by now */
@@ -718,7 +719,7 @@ static uint16_t finish_recursive_with_failure(struct engine *e, struct engine_pe
 		entry = e->cache ? find_other(e, &p->rules, failing, times->now_s) : NULL;
 	if (entry) {
 		if (!is_recursive_local(ede_code))
-			failures_note(&e->failures, e->key->hash, times->now_s);
+			failures_note(&e->failures, e->now.key->hash, times->now_s);
 		if (!p->asked.has_client)
 			return DNS_RCODE_SERVFAIL;
 		p->submit = goes_on;

@@ -71,8 +71,9 @@
 #define RECURSION_REFRESH_MIN_S 8u /* an entry with a shorter life is not fetched anew */
 
 /*
- * Looks up the question in the recursive view; e->key is its key. On a hit *a is the answer, and if
- * it ends soon, rq->pending is filled to fetch it anew. Notes an expired one that may be given.
+ * Looks up the question in the recursive view; e->now.key is its key. On a hit *a is the answer,
+ * and if it ends soon, rq->pending is filled to fetch it anew. Notes an expired one that may be
+ * given.
  */
 enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
 				    const struct query *q, const struct engine_recursion *rules,
@@ -108,8 +109,9 @@ static inline bool recursion_asks_for(uint16_t qtype)
 
 /*
  * Answers a name that none of our zones answers. The result is *a and the rcode, or an alias in
- * *want, or e->outcome is not ENGINE_REPLIES. With ENGINE_DEFERS rq->pending has the question for
- * q's name, and the caller must call recursion_note_client(). client->recursion must not be NULL.
+ * *want, or e->now.outcome is not ENGINE_REPLIES. With ENGINE_DEFERS rq->pending has the question
+ * for q's name, and the caller must call recursion_note_client(). client->recursion must not be
+ * NULL.
  */
 uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
 			const struct engine_client *client, struct recursion_want *want,
@@ -117,7 +119,7 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 
 /*
  * p has completed, but a rule has made an alias of the answer. p becomes the same question for the
- * target of the alias, `folded`, and its client waits on. Sets e->outcome to ENGINE_DEFERS.
+ * target of the alias, `folded`, and its client waits on. Sets e->now.outcome to ENGINE_DEFERS.
  */
 void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
 		      const uint8_t *folded, const struct policy_alias *alias);
@@ -131,7 +133,7 @@ bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
 void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
 			   const struct query *q);
 
-/* p has completed. Uses an answer about name servers, and sets e->key for p's question. */
+/* p has completed. Uses an answer about name servers, and sets e->now.key for p's question. */
 void recursion_resume(struct engine *e, struct engine_pending *p, const struct engine_times *times);
 
 /*

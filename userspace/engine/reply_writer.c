@@ -51,8 +51,8 @@ static void count_reply_answer(struct engine *e, const struct engine_request *rq
 	uint32_t zone = VOLLEY_COUNT_NO_ZONE;
 
 	(void)reply_client(rq, &address_bytes);
-	if (e->zone_slot && e->cache)
-		zone = cache_zone_counter(e->cache, e->zone_slot);
+	if (e->now.zone_slot && e->cache)
+		zone = cache_zone_counter(e->cache, e->now.zone_slot);
 	count_rcode(e, rcode);
 	count_as_driver(&n->of.by_rcode[rcode % VOLLEY_COUNT_RCODES]);
 	count_as_driver(&n->of.by_type[type][address_bytes != 4]);
@@ -101,7 +101,7 @@ static void add_cookie(struct engine *e, const struct engine_request *rq,
 		cookie_make(e->cookie, edns->cookie_client, address, address_bytes, rq->wall_s,
 			    secrets->keys[0]);
 	}
-	e->cookie_good = verdict != COOKIE_BAD;
+	e->now.cookie_good = verdict != COOKIE_BAD;
 	opt->cookie = e->cookie;
 	opt->cookie_bytes = COOKIE_BYTES;
 }
@@ -122,15 +122,15 @@ static size_t reply_limit(const struct engine *e, const struct engine_request *r
 /* Adds the TSIG record after a reply of `bytes` octets. If it has no room, sets TC=1 instead. */
 static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_t limit)
 {
-	if (!e->tsig_bytes)
+	if (!e->now.tsig_bytes)
 		return bytes;
-	if (e->tsig_bytes > limit - bytes) {
+	if (e->now.tsig_bytes > limit - bytes) {
 		out[DNS_FLAGS_AT] |= DNS_FLAG_TC >> 8;
 		return bytes;
 	}
-	memcpy(out + bytes, e->tsig, e->tsig_bytes);
+	memcpy(out + bytes, e->tsig, e->now.tsig_bytes);
 	wire_store_be16(out + DNS_ARCOUNT_AT, (uint16_t)(wire_load_be16(out + DNS_ARCOUNT_AT) + 1));
-	return bytes + e->tsig_bytes;
+	return bytes + e->now.tsig_bytes;
 }
 
 bool reply_has_use_for_tc(const uint8_t *msg)
@@ -149,13 +149,13 @@ static enum limiter_verdict judge_reply_writer(struct engine *e, const struct en
 		.client = rq->client,
 		.octets = (uint32_t)bytes,
 		.net_id = htons(wire_load_be16(rq->msg)),
-		.is_exempt = e->cookie_good,
+		.is_exempt = e->now.cookie_good,
 		.clients = rcu_dereference(e->data->clients),
 		.now_ms = clock_kernel_ns(rq->now_ns) / CLOCK_NS_PER_MS,
 		.now_s = rq->now_s,
 	};
 
-	if (!limiter || rq->stream || e->is_blocked)
+	if (!limiter || rq->stream || e->now.is_blocked)
 		return LIMITER_GIVEN;
 	return limiter_judge(limiter, &e->near, &answer);
 }
@@ -182,8 +182,8 @@ enum limiter_verdict engine_limit(struct engine *e, const struct engine_request 
 {
 	enum limiter_verdict verdict;
 
-	e->cookie_good = false;
-	e->is_blocked = false;
+	e->now.cookie_good = false;
+	e->now.is_blocked = false;
 	verdict = judge_reply_writer(e, rq, bytes);
 	count_limits(e, verdict);
 	if (verdict == LIMITER_SLIPS)
@@ -244,13 +244,13 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	opt.udp_size = e->config.max_udp_bytes;
 	opt.rcode = rcode;
 	opt.dnssec_ok = q->edns.dnssec_ok;
-	opt.ede_code = e->ede_code;
-	e->cookie_good = false;
+	opt.ede_code = e->now.ede_code;
+	e->now.cookie_good = false;
 	if (q->edns.has_cookie && secrets)
 		add_cookie(e, rq, &q->edns, secrets, &opt);
-	if (q->edns.nsid_asked && e->identity && e->identity->nsid_bytes) {
-		opt.nsid = e->identity->nsid;
-		opt.nsid_bytes = e->identity->nsid_bytes;
+	if (q->edns.nsid_asked && e->now.identity && e->now.identity->nsid_bytes) {
+		opt.nsid = e->now.identity->nsid;
+		opt.nsid_bytes = e->now.identity->nsid_bytes;
 	}
 	if (q->edns.expire_asked && rq->has_expire) {
 		wire_store_be32(expire, rq->expire_s);
@@ -260,7 +260,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		wire_store_be16(keepalive, rq->idle_100ms);
 		opt.keepalive = keepalive;
 	}
-	if (e->is_blocked && !rq->stream && !e->cookie_good) {
+	if (e->now.is_blocked && !rq->stream && !e->now.cookie_good) {
 		keep_small(&opt);
 		opt.cookie = NULL;
 	}
@@ -269,7 +269,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		engine_count(&e->counters.no_room);
 		return 0;
 	}
-	verdict = judge_reply_writer(e, rq, bytes + e->tsig_bytes);
+	verdict = judge_reply_writer(e, rq, bytes + e->now.tsig_bytes);
 	count_limits(e, verdict);
 	if (verdict == LIMITER_SLIPS)
 		return write_slip(e, rq, q, a, &opt, out, limit);

@@ -242,8 +242,8 @@ bool shared_put_key(struct shared *out, const struct query *q, const struct voll
 
 /*
  * Makes out->first and out->name for the answer `a`, which e has just rendered for q and which may
- * be cached under e->key. names_id is the id of the filter that has all names of the zone. False:
- * the answer is for its own name only. Caller's QSBR read section; no allocation.
+ * be cached under e->now.key. names_id is the id of the filter that has all names of the zone.
+ * False: the answer is for its own name only. Caller's QSBR read section; no allocation.
  */
 static bool make_shared_key(struct shared *out, const struct engine *e,
 			    const struct cache_answer *a, const struct query *q, uint32_t names_id)
@@ -267,7 +267,7 @@ static bool make_shared_key(struct shared *out, const struct engine *e,
 				       VOLLEY_KEY_DENIAL;
 	out->base_at = q->qname_bytes -
 		       (out->kind == VOLLEY_KEY_DENIAL ? r->first->apex_len : encloser_bytes);
-	return shared_put_key(out, q, (const void *)e->key->words, start, names_id);
+	return shared_put_key(out, q, &e->now.key->first, start, names_id);
 }
 
 /* --- Bodies ----------------------------------------------------------------------------------- */
@@ -342,7 +342,7 @@ static void publish_intervals(struct engine *e, const struct query *q, const str
 	s->kind = VOLLEY_KEY_DENIAL;
 	s->is_expanded = false;
 	s->base_at = q->qname_bytes - member->apex_len;
-	if (!shared_put_key(s, q, (const void *)e->key->words, 0, names_id))
+	if (!shared_put_key(s, q, &e->now.key->first, 0, names_id))
 		return;
 	cache_key_from(&key, e->cache, &s->first, s->name);
 	if (cache_lookup(e->cache, &key, now_s, false, &entry) == CACHE_HIT &&

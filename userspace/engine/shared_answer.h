@@ -44,7 +44,7 @@ bool shared_put_key(struct shared *out, const struct query *q, const struct voll
 
 /*
  * Publishes the shared answer, if there is one, unless a valid one is in the cache. `a` is the
- * answer that e has just rendered for q and published under e->key. Counted as `denials` or
+ * answer that e has just rendered for q and published under e->now.key. Counted as `denials` or
  * `wildcards`. Caller's QSBR read section; no allocation.
  */
 void shared_publish(struct engine *e, const struct query *q, const struct cache_answer *a,
@@ -85,10 +85,10 @@ enum given {
 };
 
 /*
- * Checks the answer `a` that e has just rendered for q over UDP and has not published yet. e->key
- * is the question's, in the view of the client. GIVEN_OTHER is noted for control (shield/shield.h).
- * Overwrites e->shared. Caller's QSBR read section, the same as for rendering a; no lock, no
- * allocation; one walk, up to three look-ups, one comparison.
+ * Checks the answer `a` that e has just rendered for q over UDP and has not published yet.
+ * e->now.key is the question's, in the view of the client. GIVEN_OTHER is noted for control
+ * (shield/shield.h). Overwrites e->shared. Caller's QSBR read section, the same as for rendering a;
+ * no lock, no allocation; one walk, up to three look-ups, one comparison.
  */
 enum given given_check(struct engine *e, const struct query *q, const struct cache_answer *a,
 		       uint32_t now_s) __attribute__((warn_unused_result));

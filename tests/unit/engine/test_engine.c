@@ -283,7 +283,7 @@ static void test_cookie_is_made_and_taken(void **state)
 	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR | AA);
 	assert_memory_equal(reply_cookie(&r), "client-8", 8);
-	assert_false(world.engine->cookie_good);
+	assert_false(world.engine->now.cookie_good);
 	assert_int_equal(cookie_check(&cookies, cookie, reply_cookie(&r) + 8, 16, world_client, 4,
 				      WORLD_WALL_S),
 			 COOKIE_GOOD);
@@ -292,11 +292,11 @@ static void test_cookie_is_made_and_taken(void **state)
 	ask.cookie_bytes = COOKIE_BYTES;
 	send_ask(world.engine, &ask, &r);
 	assert_memory_equal(reply_cookie(&r), cookie, COOKIE_BYTES);
-	assert_true(world.engine->cookie_good);
+	assert_true(world.engine->now.cookie_good);
 
 	cookie[COOKIE_BYTES - 1] ^= 1;
 	send_ask(world.engine, &ask, &r);
-	assert_false(world.engine->cookie_good);
+	assert_false(world.engine->now.cookie_good);
 	assert_int_equal(reply_flags(&r), QR | AA);
 	assert_int_equal(reply_count(&r, DNS_ANCOUNT_AT), 1);
 	cookie[COOKIE_BYTES - 1] ^= 1;
