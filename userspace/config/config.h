@@ -26,7 +26,7 @@
 #include "engine/engine_config.h"
 #include "resolver/resolver_config.h"
 #include "xdp/block.h"
-#include "xfr/tsig_signature.h"
+#include "xfr/tsig_algorithm.h"
 
 /* Before the name of a group in control.read and control.change. */
 #define CONFIG_GROUP "group:"
