@@ -173,7 +173,7 @@ FLOORS   := base dns link \
             port tap \
             cache zone store xfr sign \
             resolver limits shield rpz engine invalidate census worker \
-            config bpf iface \
+            config bpf broker iface \
             transfer zonemgr \
             control policy recursion report daemon \
             client doctor cmd

@@ -44,7 +44,8 @@ STOREYS = {
     "host": {
         "config": "xdp base dns port zone xfr resolver limits shield engine worker",
         "bpf": "xdp base dns tap cache limits config",
-        "iface": "xdp base link port tap cache engine worker config bpf",
+        "broker": "xdp base cache config bpf",    # asked for programs and maps; the process that makes them
+        "iface": "xdp base link port tap cache engine worker config bpf broker",
     },
     "zones": {
         "transfer": "xdp base dns port tap zone store xfr resolver engine worker config",
@@ -53,12 +54,12 @@ STOREYS = {
     },
     "operator": {
         "control": "base port config",    # sockets for commands and metrics; knows no daemon
-        "policy": "xdp base dns cache limits rpz engine config bpf zonemgr control",
+        "policy": "xdp base dns cache limits rpz engine config bpf broker zonemgr control",
         "recursion": "base dns port cache zone resolver limits engine worker config bpf",
         "report": "xdp base dns port tap cache zone resolver shield rpz engine census "
                   "config iface zonemgr control policy recursion",
         "daemon": "xdp base dns link port tap cache store shield rpz engine invalidate census "
-                  "config bpf iface transfer zonemgr control policy recursion report",
+                  "config bpf broker iface transfer zonemgr control policy recursion report",
     },
     "tools": {
         "client": "base dns port config",    # asks the daemon; knows nothing of it

@@ -174,6 +174,40 @@ def record_data():
     return seeds
 
 
+def broker_requests():
+    """struct broker_request of userspace/broker/request.h behind the octet of fuzz_broker.c: the
+    number of descriptors, 64 for the channel of maps, 128 for DPDK."""
+    root = pathlib.Path(__file__).parents[2]
+    operations = re.findall(r"\bX\(([A-Z_]+), (?:HOOK|MAP)",
+                            (root / "userspace/broker/request.h").read_text())
+    shared = (1 << 12) - 1
+
+    def request(operation, mask=0, sizes=False, name=b"", program=0, flags=0, n=0, mac=bytes(6), head=0):
+        return (bytes([head | mask.bit_count()]) +
+                struct.pack("<IIQ", operations.index(operation), 7, mask) +
+                (struct.pack("<QQIIII", 16 << 20, 0, 64, 256, 16, 0) if sizes else bytes(32)) +
+                name.ljust(16, b"\0") + struct.pack("<III", program, flags, n) + mac +
+                bytes([6, 0, 0, 0, 0, 0]))
+
+    switch = request("SWITCH", shared, name=b"eth0", program=12)
+    return {
+        "open-first": request("OPEN", sizes=True, name=b"eth0", flags=15),
+        "open-second": request("OPEN", shared, sizes=True, name=b"eth0", flags=8),
+        "is-attached": request("IS_ATTACHED", name=b"eth0", program=12),
+        "close": request("CLOSE", name=b"eth0", program=12, flags=16),
+        "switch": switch,
+        "fewer-descriptors": bytes([switch[0] - 1]) + switch[1:],
+        "use-sockets": request("USE_SOCKETS", shared | 1 << 14, name=b"eth0", program=12, head=128),
+        "wake-veth": request("WAKE_VETH", name=b"s0", mac=b"\2\0\0\0\0\1"),
+        "make-beside": request("MAKE_BESIDE", shared, sizes=True, head=64),
+        "make-blocks": request("MAKE_BLOCKS", n=9, head=64),
+        "make-rings": request("MAKE_RINGS", n=16, head=64),
+        "make-grace": request("MAKE_GRACE", head=64),
+        "name-without-end": request("FIND", name=b"0123456789abcdef"),
+        "short": request("FIND", name=b"s0")[:-3],
+    }
+
+
 def write(target, seeds):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -187,3 +221,4 @@ if __name__ == "__main__":
     write("fuzz_convert", ANSWERS)
     write("fuzz_forward", REPLIES)
     write("fuzz_rdround", record_data())
+    write("fuzz_broker", broker_requests())

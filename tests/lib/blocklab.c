@@ -17,7 +17,7 @@
 void blocklab_open(struct blocklab *lab, const struct bpfmaps *maps, uint32_t cap)
 {
 	*lab = (struct blocklab){ .maps = maps, .n_chunks = block_table_chunks(cap) };
-	lab->fd = block_map_make(lab->n_chunks, &lab->memory);
+	lab->fd = block_map_open(block_map_make(lab->n_chunks), lab->n_chunks, &lab->memory);
 	assert_true(lab->fd >= 0);
 	assert_int_equal(block_table_secrets(&lab->secrets), 0);
 	assert_int_equal(block_table_init(&lab->table, lab->memory, cap, &lab->secrets), 0);

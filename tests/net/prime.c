@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "cache/cache.h"
 #include "bpf/found.h"
-#include "bpf/program.h"
+#include "broker/program.h"
 
 struct primer {
 	struct program *program;

@@ -1,15 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A start that lacks something names it and the remedy, and never ends without a message."""
-from pathlib import Path
-
 import pytest
 
 from netlab import Daemon, iface
 
-KEPT = {"cap_dac_read_search": 2, "cap_net_bind_service": 10, "cap_net_admin": 12,
-        "cap_net_raw": 13,
-        "cap_ipc_lock": 14, "cap_sys_admin": 21, "cap_perfmon": 38, "cap_bpf": 39}
 CAPS = "needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
 
 
@@ -34,30 +29,6 @@ def test_capabilities_that_are_missing(lab, daemon, caps):
     if "no BPF maps" in daemon.degraded():
         assert f"the driver answers nothing: start with {CAPS.removeprefix('needs ')}" in \
             daemon.log()
-
-
-def rights(task):
-    """{"CapPrm": number, ...} and NoNewPrivs of a thread."""
-    fields = dict(line.split(":\t", 1) for line in (task / "status").read_text("ascii").splitlines()
-                  if ":\t" in line)
-    return {name: int(fields[name], 16)
-            for name in ("CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs")}
-
-
-def test_capabilities_that_are_kept(lab, daemon):
-    """No thread has more capabilities than volleyd uses, and none can get more. The main thread has
-    all of those."""
-    all_of_them = sum(1 << bit for bit in KEPT.values())
-    assert rights(Path("/proc/self"))["CapEff"] & ~all_of_them, "else this would show nothing"
-    daemon.start()
-    tasks = list(Path(f"/proc/{daemon.process.pid}/task").iterdir())
-    assert len(tasks) > 4
-    for task in tasks:
-        name, has = (task / "comm").read_text("ascii").strip(), rights(task)
-        assert has["CapPrm"] & ~all_of_them == 0 and has["CapEff"] & ~all_of_them == 0, name
-        assert has["CapInh"] == has["CapAmb"] == 0, name
-        assert has["NoNewPrivs"] == 1, name
-    assert rights(Path(f"/proc/{daemon.process.pid}"))["CapEff"] == all_of_them, "no less, either"
 
 
 @pytest.mark.parametrize("mode", [None, "0600", "0666"])

@@ -117,7 +117,7 @@ static void open_table(struct bench *b, struct table *t, uint32_t n)
 	uint32_t cap = n + n / 4 + BLOCK_TABLE_MIN, chunks = block_table_chunks(cap);
 	uint64_t start = clock_ns();
 
-	t->fd = block_map_make(chunks, &t->memory);
+	t->fd = block_map_open(block_map_make(chunks), chunks, &t->memory);
 	must(t->fd >= 0, "a map of blocks");
 	must(!block_table_init(&t->table, t->memory, cap, &b->secrets), "a table");
 	while (t->table.n < n)

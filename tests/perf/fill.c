@@ -12,7 +12,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/err.h"
-#include "bpf/program.h"
+#include "broker/program.h"
 #include "tests/perf/stock.h"
 
 static const struct stock_kind *const kind = &stock_kinds[0];

@@ -22,7 +22,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "bpf/tap_rings.h"
+#include "broker/maps.h"
 #include "cache/cache.h"
 #include "daemon/live.h"
 #include "tests/lib/bpfmaps.h"
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 	b.reflect = reflect_bpf__open_and_load();
 	must(b.reflect != NULL, "the reflector");
 	must(!tap_new(&b.tap), "memory");
-	must(!tap_rings_open(&b.rings, bpfmaps_map_fd(&b.maps, "volley_taps")), "rings");
+	must(!maps_make_rings(&b.rings, bpfmaps_map_fd(&b.maps, "volley_taps")), "rings");
 	must(!pthread_create(&thread, NULL, drain, &b), "a thread");
 	for (int family = 0; family < 2; family++) {
 		b.ipv6 = family;

@@ -22,16 +22,29 @@ bool kernel_is_realtime(void);
 /* The same from these facts: the version, and the content of that file ("": there is none). */
 bool kernel_tells_realtime(const char *version, const char *realtime);
 
-/* The daemon's capabilities. Before it has threads, it gives up all that its parts do not use. */
-
 /*
- * Keeps only these capabilities of the process: CAP_NET_ADMIN (attach XDP programs), CAP_NET_RAW
- * (AF_XDP sockets), CAP_BPF and CAP_PERFMON (load them), CAP_SYS_ADMIN (open a program or map by
- * its id, to adopt it), CAP_NET_BIND_SERVICE (port 53), CAP_IPC_LOCK (AF_XDP memory),
- * CAP_DAC_READ_SEARCH (zone files of other owners). The others cannot come back. 0 or -EPERM.
- * Before any thread.
+ * The capabilities of the processes. Each gives up all that its parts do not use, before it has
+ * threads; they cannot come back.
+ *
+ *      capability           volleyd   broker   both in one (`port: dpdk`)
+ *      CAP_SYS_ADMIN                  yes      yes    open a program or map by its number
+ *      CAP_BPF, CAP_PERFMON           yes      yes    load programs, make maps
+ *      CAP_NET_ADMIN        yes       yes      yes    attach programs
+ *      CAP_NET_RAW          yes                yes    AF_XDP sockets
+ *      CAP_NET_BIND_SERVICE yes                yes    port 53
+ *      CAP_IPC_LOCK         yes                yes    memory of AF_XDP
+ *      CAP_DAC_READ_SEARCH  yes       yes      yes    zone files of other owners; pins in bpffs
+ *
+ * Before Linux 5.19, where kernel.unprivileged_bpf_disabled is set, reading and writing a map needs
+ * CAP_BPF: there volleyd keeps that one.
  */
+
+/* For a daemon that has a broker. 0 or -EPERM. Before any thread. */
 int privilege_drop(void) __attribute__((warn_unused_result));
+/* For the broker. */
+int privilege_drop_broker(void) __attribute__((warn_unused_result));
+/* For a daemon that is its own broker. */
+int privilege_drop_alone(void) __attribute__((warn_unused_result));
 
 /* The same for a calling thread that only reads files: it keeps CAP_DAC_READ_SEARCH. 0 or -EPERM.
  */

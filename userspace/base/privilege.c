@@ -4,13 +4,27 @@
 
 #include <cap-ng.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-static const unsigned int kept[] = {
+static const unsigned int of_daemon[] = {
+	CAP_NET_ADMIN, CAP_NET_RAW,         CAP_NET_BIND_SERVICE,
+	CAP_IPC_LOCK,  CAP_DAC_READ_SEARCH, CAP_BPF, /* the last one only if maps need it */
+};
+
+static const unsigned int of_broker[] = { CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,
+					  CAP_DAC_READ_SEARCH };
+
+static const unsigned int of_both[] = {
 	CAP_NET_ADMIN, CAP_NET_RAW,          CAP_BPF,      CAP_PERFMON,
 	CAP_SYS_ADMIN, CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_DAC_READ_SEARCH,
 };
+
+#define N_CAPS(list) (sizeof(list) / sizeof((list)[0]))
 
 /* Gives up all capabilities except the n in `caps`. */
 static int keep_capabilities(const unsigned int *caps, size_t n)
@@ -30,13 +44,43 @@ static int keep_capabilities(const unsigned int *caps, size_t n)
 	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
 }
 
-int privilege_drop(void)
+/* Keeps these and lets no program that is executed get more. */
+static int keep_for_good(const unsigned int *caps, size_t n)
 {
-	int err = keep_capabilities(kept, sizeof(kept) / sizeof(kept[0]));
+	int err = keep_capabilities(caps, n);
 
 	if (err)
 		return err;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+/* True if this process, without CAP_BPF, may not even look a map up. No map has the number -1. */
+static bool needs_bpf_for_maps(void)
+{
+	union bpf_attr attr = { .map_fd = (uint32_t)-1 };
+
+	if (capng_get_caps_process())
+		return false;
+	if (capng_update(CAPNG_DROP, CAPNG_EFFECTIVE, CAP_BPF) ||
+	    capng_update(CAPNG_DROP, CAPNG_EFFECTIVE, CAP_SYS_ADMIN) ||
+	    capng_apply(CAPNG_SELECT_CAPS))
+		return false;
+	return syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) && errno == EPERM;
+}
+
+int privilege_drop(void)
+{
+	return keep_for_good(of_daemon, N_CAPS(of_daemon) - !needs_bpf_for_maps());
+}
+
+int privilege_drop_broker(void)
+{
+	return keep_for_good(of_broker, N_CAPS(of_broker));
+}
+
+int privilege_drop_alone(void)
+{
+	return keep_for_good(of_both, N_CAPS(of_both));
 }
 
 int privilege_drop_thread(void)

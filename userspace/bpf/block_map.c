@@ -10,16 +10,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int block_map_make(uint32_t n_chunks, void **memory)
+int block_map_make(uint32_t n_chunks)
 {
-	const size_t bytes = (size_t)n_chunks * VOLLEY_BLOCK_CHUNK_BYTES;
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "volley_block", sizeof(uint32_t),
 				VOLLEY_BLOCK_CHUNK_BYTES, n_chunks, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int block_map_open(int fd, uint32_t n_chunks, void **memory)
+{
+	const size_t bytes = (size_t)n_chunks * VOLLEY_BLOCK_CHUNK_BYTES;
 	int err;
 
-	if (fd < 0)
-		return -errno;
 	*memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (*memory != MAP_FAILED)
 		return fd;

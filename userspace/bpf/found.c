@@ -6,6 +6,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <net/if.h>
 #include <pthread.h>
@@ -104,7 +105,7 @@ static const struct declared_map *find_declared(const char *name)
 /* --- Maps that are found ---------------------------------------------------------------------- */
 
 /* The entries of these maps depend on the sizes of the cache and of the filter of names. xsks_map
- * may be DPDK's (program_lend.c). */
+ * may be DPDK's (hook_lend.c). */
 static bool are_entries_right(const struct bpf_map_info *info, const struct declared_map *want)
 {
 	const uint32_t n = info->max_entries;
@@ -371,12 +372,26 @@ bool found_is_by_daemon(const struct found *found)
 
 #define UNTIL_AT (offsetof(struct volley_state, serve_until_s))
 
-uint32_t *found_serve_until(const struct found *found)
+uint32_t *found_map_until(int fd)
 {
-	const int fd = found->kind == FOUND_OTHER_ABI ? found->maps.other : found->maps.state;
 	uint8_t *state = map_head(fd, UNTIL_AT + sizeof(uint32_t));
 
 	return state ? (uint32_t *)(void *)(state + UNTIL_AT) : NULL;
+}
+
+static int fd_with_until(const struct found *found)
+{
+	return found->kind == FOUND_OTHER_ABI ? found->maps.other : found->maps.state;
+}
+
+uint32_t *found_serve_until(const struct found *found)
+{
+	return found_map_until(fd_with_until(found));
+}
+
+int found_until_fd(const struct found *found)
+{
+	return fcntl(fd_with_until(found), F_DUPFD_CLOEXEC, 0);
 }
 
 void found_unmap(uint32_t *serve_until_s)

@@ -69,6 +69,10 @@ bool found_is_by_daemon(const struct found *found);
 /* Points to the coarse monotonic second until which a program of any ABI may answer. Release it
  * with found_unmap(). NULL: it cannot be read. */
 uint32_t *found_serve_until(const struct found *found);
+/* A new descriptor of the map that has this second (below 0: none), and the same pointer from that
+ * descriptor, which may be closed afterwards. */
+int found_until_fd(const struct found *found);
+uint32_t *found_map_until(int fd);
 void found_unmap(uint32_t *serve_until_s);
 
 /* The number of a map's entries; 0: it cannot be read. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
+
+#define LOCK_STEP_MS 5
 
 /* Makes the folder of PATH. If that fails, opening the file reports the error. */
 static void make_folder(const char *path)
@@ -27,6 +30,15 @@ static void make_folder(const char *path)
 	if (folder && mkdir(folder, 0755))
 		errno = 0;
 	free(folder);
+}
+
+/* True if the process that has written its number to the file has ended. False: it is not known. */
+static bool is_holder_dead(int fd)
+{
+	char text[16] = "";
+	long pid = pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+
+	return pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
 static int refuse_running(int fd, const char *path, char *err, size_t err_cap)
@@ -53,10 +65,10 @@ static bool is_iface_lock_current(int fd, const char *path)
 	       ours.st_ino == named.st_ino;
 }
 
-static int write_pid(int fd)
+static int write_pid(int fd, pid_t owner)
 {
 	char pid[16];
-	int len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	int len = snprintf(pid, sizeof(pid), "%d\n", (int)(owner ? owner : getpid()));
 	ssize_t put;
 
 	if (ftruncate(fd, 0))
@@ -74,7 +86,12 @@ static int open_iface_lock_file(const char *path)
 
 int lock_open(const char *path, char *err, size_t err_cap)
 {
-	int fd, ret;
+	return lock_open_for(path, 0, err, err_cap);
+}
+
+int lock_open_for(const char *path, pid_t owner, char *err, size_t err_cap)
+{
+	int fd, ret, waited_ms = 0;
 
 	make_folder(path);
 	for (;;) {
@@ -84,6 +101,12 @@ int lock_open(const char *path, char *err, size_t err_cap)
 			goto fail;
 		}
 		ret = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+		if (ret == -EWOULDBLOCK && waited_ms < LOCK_WAIT_MS && is_holder_dead(fd)) {
+			close(fd);
+			usleep(LOCK_STEP_MS * 1000);
+			waited_ms += LOCK_STEP_MS;
+			continue;
+		}
 		if (ret == -EWOULDBLOCK) {
 			ret = refuse_running(fd, path, err, err_cap);
 			close(fd);
@@ -94,7 +117,7 @@ int lock_open(const char *path, char *err, size_t err_cap)
 		close(fd);
 	}
 	if (!ret)
-		ret = write_pid(fd);
+		ret = write_pid(fd, owner);
 	if (!ret)
 		return fd;
 	close(fd);

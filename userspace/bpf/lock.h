@@ -12,6 +12,7 @@
 #define VOLLEY_BPF_LOCK_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * Takes the lock at PATH and writes our process id to it. Makes the folder if only the folder is
@@ -20,6 +21,14 @@
  * A child process shares the lock until it executes a program or ends.
  */
 int lock_open(const char *path, char *err, size_t err_cap) __attribute__((warn_unused_result));
+
+/*
+ * The same for another process: `owner` is the process id that is written; 0: ours. If the process
+ * in the file is dead, a child of it may be about to end, and is waited for up to LOCK_WAIT_MS.
+ */
+#define LOCK_WAIT_MS 2000
+int lock_open_for(const char *path, pid_t owner, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
 
 /* Removes the file, then releases the lock. */
 void lock_close(int fd, const char *path);

@@ -5,6 +5,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +17,8 @@
 #define LOADS_BYTES (VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line))
 #define SMALL_BYTES (8ull << 20) /* of the cache of object_try_load() */
 #define SMALL_ZONES 16
+
+#define OBJECT_N_SHARED 12u
 
 /* --- Maps ------------------------------------------------------------------------------------- */
 
@@ -117,22 +121,53 @@ static int make_array(const char *name, size_t value_bytes, uint32_t n)
 			      &opts);
 }
 
-int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
-			    const struct object_maps *shared)
+/* The twelve descriptors of shared maps. */
+static void list_shared(struct found_maps *maps, int *list[OBJECT_N_SHARED])
 {
-	struct found_maps fds = { .index = -1,
-				  .store = -1,
-				  .zones = shared->zones_fd,
-				  .clients = shared->clients_fd,
-				  .refresh = shared->refresh_fd,
-				  .rrl = shared->rrl_fd,
-				  .loads = shared->loads_fd,
-				  .blocks = shared->blocks_fd,
-				  .blocked = shared->blocked_fd,
-				  .taps = shared->taps_fd,
-				  .names = shared->names_fd };
+	int *const all[OBJECT_N_SHARED] = { &maps->state,   &maps->index,   &maps->store,
+					    &maps->zones,   &maps->clients, &maps->refresh,
+					    &maps->rrl,     &maps->loads,   &maps->blocks,
+					    &maps->blocked, &maps->taps,    &maps->names };
+
+	memcpy(list, all, sizeof(all));
+}
+
+void object_shared_close(struct object_shared *maps)
+{
+	int *fds[OBJECT_N_SHARED];
+
+	if (!maps->is_open)
+		return;
+	list_shared(&maps->fds, fds);
+	for (size_t i = 0; i < OBJECT_N_SHARED; i++)
+		close_object_fd(*fds[i]);
+	*maps = (struct object_shared){ 0 };
+}
+
+int object_shared_take(struct object_shared *maps, const struct found_maps *found,
+		       const struct cache_sizes *sizes)
+{
+	int *fds[OBJECT_N_SHARED], err = 0;
+
+	*maps = (struct object_shared){ .fds = *found, .sizes = *sizes, .is_open = true };
+	list_shared(&maps->fds, fds);
+	for (size_t i = 0; i < OBJECT_N_SHARED; i++) {
+		*fds[i] = fcntl(*fds[i], F_DUPFD_CLOEXEC, 0);
+		if (*fds[i] < 0)
+			err = -errno;
+	}
+	if (err)
+		object_shared_close(maps);
+	return err;
+}
+
+int object_shared_make_beside(struct object_shared *maps, const struct cache_sizes *sizes,
+			      const struct object_shared *shared)
+{
+	struct found_maps fds = shared->fds;
 	int err = 0;
 
+	fds.index = fds.store = -1;
 	fds.state = make_array(VOLLEY_STATE_MAP, sizeof(struct volley_state), 1);
 	if (fds.state >= 0)
 		fds.index = make_array("volley_index", VOLLEY_BUCKET_SLOTS * 8, sizes->n_buckets);
@@ -141,7 +176,7 @@ int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *
 	if (fds.store < 0)
 		err = -errno;
 	if (!err)
-		err = object_maps_open(maps, &fds, sizes);
+		err = object_shared_take(maps, &fds, sizes);
 	close_object_fd(fds.state);
 	close_object_fd(fds.index);
 	close_object_fd(fds.store);
@@ -177,6 +212,26 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	before->names = names;
 }
 
+struct object_shared object_maps_shared(const struct object_maps *maps)
+{
+	return (struct object_shared){
+		.fds = { .state = maps->state_fd,
+			 .index = maps->index_fd,
+			 .store = maps->store_fd,
+			 .zones = maps->zones_fd,
+			 .clients = maps->clients_fd,
+			 .refresh = maps->refresh_fd,
+			 .rrl = maps->rrl_fd,
+			 .loads = maps->loads_fd,
+			 .blocks = maps->blocks_fd,
+			 .blocked = maps->blocked_fd,
+			 .taps = maps->taps_fd,
+			 .names = maps->names_fd },
+		.sizes = maps->memory.sizes,
+		.is_open = maps->is_open,
+	};
+}
+
 /* --- Loading ---------------------------------------------------------------------------------- */
 
 struct found_maps object_fds(const struct volley_bpf *skel)
@@ -205,7 +260,7 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 	};
 }
 
-struct volley_bpf *object_open(const struct object_maps *maps, const struct cache_sizes *sizes)
+struct volley_bpf *object_open(const struct object_shared *maps, const struct cache_sizes *sizes)
 {
 	struct volley_bpf *skel = volley_bpf__open();
 	int err;
@@ -213,18 +268,18 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 	if (!skel)
 		return NULL;
 	if (maps->is_open) {
-		err = bpf_map__reuse_fd(skel->maps.volley_abi_10, maps->state_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_index, maps->index_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_store, maps->store_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->zones_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_clients, maps->clients_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_refresh, maps->refresh_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_rrl, maps->rrl_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_loads, maps->loads_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_blocks, maps->blocks_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_blocked, maps->blocked_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_taps, maps->taps_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_names, maps->names_fd);
+		err = bpf_map__reuse_fd(skel->maps.volley_abi_10, maps->fds.state);
+		err |= bpf_map__reuse_fd(skel->maps.volley_index, maps->fds.index);
+		err |= bpf_map__reuse_fd(skel->maps.volley_store, maps->fds.store);
+		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->fds.zones);
+		err |= bpf_map__reuse_fd(skel->maps.volley_clients, maps->fds.clients);
+		err |= bpf_map__reuse_fd(skel->maps.volley_refresh, maps->fds.refresh);
+		err |= bpf_map__reuse_fd(skel->maps.volley_rrl, maps->fds.rrl);
+		err |= bpf_map__reuse_fd(skel->maps.volley_loads, maps->fds.loads);
+		err |= bpf_map__reuse_fd(skel->maps.volley_blocks, maps->fds.blocks);
+		err |= bpf_map__reuse_fd(skel->maps.volley_blocked, maps->fds.blocked);
+		err |= bpf_map__reuse_fd(skel->maps.volley_taps, maps->fds.taps);
+		err |= bpf_map__reuse_fd(skel->maps.volley_names, maps->fds.names);
 	} else {
 		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
 		err |= bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);
@@ -240,7 +295,7 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 	return skel;
 }
 
-static int load_maps(struct volley_bpf **out, const struct object_maps *maps,
+static int load_maps(struct volley_bpf **out, const struct object_shared *maps,
 		     const struct cache_sizes *sizes)
 {
 	int err;
@@ -259,16 +314,16 @@ static int load_maps(struct volley_bpf **out, const struct object_maps *maps,
 	return err;
 }
 
-struct volley_bpf *object_load_maps(const struct object_maps *maps)
+struct volley_bpf *object_load_maps(const struct object_shared *maps)
 {
 	struct volley_bpf *skel;
-	int err = load_maps(&skel, maps, &maps->memory.sizes);
+	int err = load_maps(&skel, maps, &maps->sizes);
 
 	errno = -err;
 	return skel;
 }
 
-int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
+int object_shared_make(struct object_shared *maps, const struct cache_sizes *sizes)
 {
 	struct volley_bpf *skel;
 	struct found_maps fds;
@@ -277,7 +332,7 @@ int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 	if (err)
 		return err;
 	fds = object_fds(skel);
-	err = object_maps_open(maps, &fds, sizes);
+	err = object_shared_take(maps, &fds, sizes);
 	volley_bpf__destroy(skel);
 	return err;
 }
@@ -285,7 +340,7 @@ int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 /* The maps are as small as possible: the tag does not depend on them. */
 static int read_tag(uint8_t tag[OBJECT_TAG_BYTES])
 {
-	const struct object_maps none = { 0 };
+	const struct object_shared none = { 0 };
 	const struct cache_sizes least = { .n_buckets = 1, .n_segments = 1, .n_zones = 1 };
 	struct volley_bpf *skel = object_open(&none, &least);
 	struct bpf_prog_info info = { 0 };
@@ -313,9 +368,16 @@ int object_tag(uint8_t tag[OBJECT_TAG_BYTES])
 	return err;
 }
 
+const char *object_tag_text(const uint8_t tag[OBJECT_TAG_BYTES], char text[OBJECT_TAG_CAP])
+{
+	for (size_t i = 0; i < OBJECT_TAG_BYTES; i++)
+		snprintf(text + 2 * i, OBJECT_TAG_CAP - 2 * i, "%02x", tag[i]);
+	return text;
+}
+
 int object_try_load(char *why, size_t cap)
 {
-	const struct object_maps none = { 0 };
+	const struct object_shared none = { 0 };
 	struct volley_bpf *skel = NULL;
 	struct cache_sizes sizes;
 	int err = cache_sizes_plan(&sizes, SMALL_BYTES, SMALL_ZONES);

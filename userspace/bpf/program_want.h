@@ -5,6 +5,7 @@
 #define VOLLEY_BPF_PROGRAM_WANT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "cache/cache.h"
 
@@ -24,6 +25,7 @@ struct program_want {
 	bool takes_frags;
 	bool driver_answers;
 	struct cache_sizes sizes; /* for new maps */
+	pid_t owner;              /* of the interface's lock, for its message; 0: we */
 };
 
 #endif

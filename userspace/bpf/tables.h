@@ -110,8 +110,10 @@ void services_clear(struct volley_state *state);
  * Control's thread calls these; block_map_make() may be called from any thread.
  */
 
-/* Makes a map of n_chunks zeroed chunks; *memory points to them. The map's descriptor or -errno. */
-int block_map_make(uint32_t n_chunks, void **memory) __attribute__((warn_unused_result));
+/* Makes a map of n_chunks zeroed chunks. The map's descriptor or -errno. Needs CAP_BPF. */
+int block_map_make(uint32_t n_chunks) __attribute__((warn_unused_result));
+/* *memory points to the chunks of such a map. Its descriptor, or -errno and it is closed. */
+int block_map_open(int fd, uint32_t n_chunks, void **memory) __attribute__((warn_unused_result));
 /* Unmaps and closes the map. A program that still reads it keeps the kernel's memory alive. */
 void block_map_free(int fd, void *memory, uint32_t n_chunks);
 

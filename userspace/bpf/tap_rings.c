@@ -95,12 +95,15 @@ void tap_rings_drain(void *ctx, struct tap *tap)
 	(void)ring_buffer__consume(rings->reader); /* take_tap_rings() does not fail */
 }
 
-static int add_ring(struct tap_rings *rings)
+int tap_rings_make(void)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "volley_tap", 0, 0, TAP_RINGS_BYTES, NULL);
 
-	if (fd < 0)
-		return -errno;
+	return fd < 0 ? -errno : fd;
+}
+
+static int add_ring(struct tap_rings *rings, int fd)
+{
 	rings->fds[rings->n++] = fd;
 	if (rings->reader)
 		return ring_buffer__add(rings->reader, fd, take_tap_rings, rings);
@@ -116,18 +119,33 @@ static int put_rings(const struct tap_rings *rings)
 	return 0;
 }
 
-int tap_rings_open(struct tap_rings **out, int taps_fd)
+unsigned int tap_rings_wanted(void)
+{
+	int n = libbpf_num_possible_cpus();
+
+	return n > 0 && n < (int)VOLLEY_TAP_RINGS ? (unsigned int)n : VOLLEY_TAP_RINGS;
+}
+
+/* Closes the rings that were not added. */
+static void drop_rings(const int *fds, unsigned int from, unsigned int n)
+{
+	for (unsigned int i = from; i < n; i++)
+		close(fds[i]);
+}
+
+int tap_rings_open(struct tap_rings **out, int taps_fd, const int *fds, unsigned int n)
 {
 	struct tap_rings *rings = calloc(1, sizeof(*rings));
-	int n_cpus = libbpf_num_possible_cpus(), err = rings ? 0 : -ENOMEM;
-	unsigned int n = n_cpus > (int)VOLLEY_TAP_RINGS ? VOLLEY_TAP_RINGS : (unsigned int)n_cpus;
+	int err = 0;
 
-	if (!err)
-		rings->taps_fd = taps_fd;
-	if (n_cpus < 0)
-		err = n_cpus;
+	if (!rings) {
+		drop_rings(fds, 0, n);
+		return -ENOMEM;
+	}
+	rings->taps_fd = taps_fd;
 	while (!err && rings->n < n)
-		err = add_ring(rings);
+		err = add_ring(rings, fds[rings->n]);
+	drop_rings(fds, rings->n, n);
 	if (!err)
 		err = put_rings(rings);
 	if (err)

@@ -19,8 +19,14 @@
 
 struct tap_rings;
 
-/* Makes the rings and puts them into the map. 0 or -errno. Control's thread. */
-int tap_rings_open(struct tap_rings **out, int taps_fd) __attribute__((warn_unused_result));
+/* How many rings this host needs, and a new ring: its descriptor or -errno. Needs CAP_BPF. */
+unsigned int tap_rings_wanted(void);
+int tap_rings_make(void) __attribute__((warn_unused_result));
+
+/* Puts n rings, at most VOLLEY_TAP_RINGS, into the map. It owns them, also after an error. 0 or
+ * -errno. Control's thread. */
+int tap_rings_open(struct tap_rings **out, int taps_fd, const int *fds, unsigned int n)
+	__attribute__((warn_unused_result));
 /* When this returns, the program finds no ring. No thread may drain them now. NULL is allowed. */
 void tap_rings_close(struct tap_rings *rings);
 

@@ -15,17 +15,23 @@ struct grace {
 	int inner_fd;
 };
 
-static int open_maps(struct grace *grace)
+int grace_make_maps(int fds[2])
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int err;
 
-	grace->inner_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "volley_grace_in", 4, 4, 1, NULL);
-	if (grace->inner_fd < 0)
+	fds[1] = -1;
+	fds[0] = bpf_map_create(BPF_MAP_TYPE_ARRAY, "volley_grace_in", 4, 4, 1, NULL);
+	if (fds[0] < 0)
 		return -errno;
-	opts.inner_map_fd = (__u32)grace->inner_fd;
-	grace->outer_fd =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "volley_grace", 4, 4, 1, &opts);
-	return grace->outer_fd < 0 ? -errno : 0;
+	opts.inner_map_fd = (__u32)fds[0];
+	fds[1] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "volley_grace", 4, 4, 1, &opts);
+	if (fds[1] >= 0)
+		return 0;
+	err = -errno;
+	close(fds[0]);
+	fds[0] = -1;
+	return err;
 }
 
 static int wait_by_map(const struct grace *grace)
@@ -47,19 +53,27 @@ static int wait_programs(const struct grace *grace)
 	return wait_by_map(grace) ? wait_by_membarrier() : 0;
 }
 
-int grace_open(struct grace **out)
+int grace_open_with(struct grace **out, const int fds[2])
 {
 	struct grace *grace = malloc(sizeof(*grace));
 
 	if (!grace)
 		return -ENOMEM;
-	*grace = (struct grace){ .outer_fd = -1, .inner_fd = -1 };
-	if ((open_maps(grace) || wait_by_map(grace)) && wait_by_membarrier()) {
+	*grace = (struct grace){ .inner_fd = fds[0], .outer_fd = fds[1] };
+	if (wait_by_map(grace) && wait_by_membarrier()) {
 		grace_close(grace);
 		return -EOPNOTSUPP;
 	}
 	*out = grace;
 	return 0;
+}
+
+int grace_open(struct grace **out)
+{
+	int fds[2];
+
+	(void)!grace_make_maps(fds); /* without maps, membarrier() is tried */
+	return grace_open_with(out, fds);
 }
 
 void grace_close(struct grace *grace)

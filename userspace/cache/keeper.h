@@ -70,6 +70,13 @@ struct grace;
  * -EOPNOTSUPP: this kernel has no way to wait; then no XDP program may share the cache.
  */
 int grace_open(struct grace **out);
+
+/*
+ * The same in two steps, for a process without the privilege: another one makes the two maps and
+ * passes their descriptors, which grace_close() closes. fds: -1, -1 after an error.
+ */
+int grace_make_maps(int fds[2]) __attribute__((warn_unused_result));
+int grace_open_with(struct grace **out, const int fds[2]);
 void grace_close(struct grace *grace);
 
 /*

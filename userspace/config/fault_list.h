@@ -43,6 +43,8 @@
 	  "a user or group of control.read or control.change is not on this host")            \
 	F(RUNNER, runner, WARNS, "",                                                          \
 	  "the process that starts the commands of zones[].verify has ended")                 \
+	F(BROKER, broker, WARNS, "",                                                          \
+	  "the process that attaches XDP programs and makes maps has ended")                  \
 	F(NO_MAPS, no_maps, WARNS, "",                                                        \
 	  "there are interfaces, but no BPF maps: the driver cannot answer")                  \
 	F(SERVICES, services, WARNS, "",                                                      \

@@ -5,8 +5,9 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "base/kernel.h"
 #include "base/log.h"
+#include "broker/broker.h"
+#include "broker/maps.h"
 #include "cache/memory.h"
 
 int answer_cache_open_memory(struct answer_cache *c)
@@ -14,7 +15,7 @@ int answer_cache_open_memory(struct answer_cache *c)
 	int err = 0;
 
 	if (!c->maps.is_open)
-		err = object_maps_make(&c->maps, &c->sizes);
+		err = maps_make(&c->maps, &c->sizes);
 	if (!err) {
 		c->memory = c->maps.memory;
 		return 0;
@@ -22,7 +23,7 @@ int answer_cache_open_memory(struct answer_cache *c)
 	log_warn("BPF maps: %s: the answer cache is in memory of this process, and the "
 		 "driver answers nothing%s",
 		 err_text(err),
-		 (err == -EPERM || err == -EACCES) && !privilege_has_xdp() ?
+		 (err == -EPERM || err == -EACCES) && !broker_has_xdp() ?
 			 ": start with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" :
 			 "");
 	c->is_anonymous = true;
@@ -34,7 +35,7 @@ int answer_cache_open(struct answer_cache *c)
 	int err = cache_new(&c->cache, &c->memory, &c->is_adopted);
 
 	if (!err && !c->is_anonymous)
-		err = grace_open(&c->grace);
+		err = maps_make_grace(&c->grace);
 	return err;
 }
 

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/kernel.h"
 #include "base/log.h"
+#include "broker/broker.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
@@ -236,6 +237,35 @@ static void join_parts(struct daemon *d)
 	};
 }
 
+/* DPDK reads cards in this process and needs all capabilities there. */
+static bool has_dpdk_port(const struct config *config)
+{
+	for (uint32_t i = 0; i < config->n_interfaces; i++)
+		if (config->interfaces[i].port == CONFIG_PORT_DPDK)
+			return true;
+	return false;
+}
+
+/* Before any thread. */
+static int drop_privileges(const struct config *config)
+{
+	int err;
+
+	if (has_dpdk_port(config)) {
+		err = privilege_drop_alone();
+	} else {
+		err = broker_start();
+		if (err) {
+			log_error("start: broker: %s", err_text(err));
+			return err;
+		}
+		err = privilege_drop();
+	}
+	if (err)
+		log_warn("capabilities that are not needed could not be given up");
+	return 0;
+}
+
 int daemon_run(struct config *config, bool keep)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
@@ -255,8 +285,8 @@ int daemon_run(struct config *config, bool keep)
 	err = runner_start(&d->runner, config);
 	if (err)
 		log_error("start: the process that runs commands: %s", err_text(err));
-	if (privilege_drop())
-		log_warn("capabilities that are not needed could not be given up");
+	if (!err)
+		err = drop_privileges(config);
 	rcu_register_thread();
 	rcu_thread_offline();
 	if (!err)
@@ -268,6 +298,7 @@ int daemon_run(struct config *config, bool keep)
 	if (has_started)
 		daemon_audit_stop(d->started_ns, d->keep);
 	rcu_unregister_thread();
+	broker_stop();
 	heartbeat_fini(&d->heartbeat);
 	free(d);
 	return err;

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/ktime.h"
 #include "bpf/lock.h"
+#include "broker/maps.h"
 #include "config/addresses.h"
 #include "daemon/answer_cache.h"
 #include "daemon/commands.h"
@@ -43,7 +43,7 @@ static void follow_driver_clock(void)
 {
 	int64_t ahead_ns;
 
-	if (ktime_offset(&ahead_ns) || !ahead_ns)
+	if (maps_clock_offset(&ahead_ns) || !ahead_ns)
 		return;
 	clock_set_offset(ahead_ns);
 	log_notice("volleyd is in a time namespace, %lld s %s the kernel's clock: what the driver "

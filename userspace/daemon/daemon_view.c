@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fills the view of the daemon that reports read. */
+#include "broker/broker.h"
 #include "daemon/daemon_internal.h"
 
 static enum report_state state_of_view(const struct daemon *d)
@@ -57,6 +58,7 @@ static void put_view_faults(const char **faults, struct daemon *d)
 	faults[FAULT_DESCRIPTORS] = d->descriptors.problem;
 	faults[FAULT_RIGHTS] = d->rights.problem;
 	faults[FAULT_RUNNER] = runner_problem(d->runner);
+	faults[FAULT_BROKER] = broker_problem();
 	put_driver_faults(faults, d);
 }
 

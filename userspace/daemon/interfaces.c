@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/kernel.h"
 #include "base/log.h"
+#include "broker/broker.h"
 #include "iface/iface_guard.h"
 #include "iface/iface_peer.h"
 
@@ -249,8 +249,8 @@ int interfaces_attach(struct interfaces *all, const char *ifname, char *err, siz
 	}
 	if (all->cache->is_anonymous) {
 		snprintf(err, err_cap, "BPF maps could not be made when volleyd started%s",
-			 privilege_has_xdp() ? ": its log says why" :
-					       ": it needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
+			 broker_has_xdp() ? ": its log says why" :
+					    ": it needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
 		return -EPERM;
 	}
 	if (!iface)

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cache/memory.h"
 #include "base/background.h"
+#include "broker/maps.h"
 #include "config/words.h"
 
 /* One part in 16 must be available in addition: kernel and libraries need memory, too. */
@@ -69,7 +70,7 @@ static int make_memory(struct resize *r)
 	if (now->is_anonymous)
 		return cache_memory_anonymous_beside(&r->other.memory, &r->other.sizes,
 						     &now->memory);
-	err = object_maps_make_beside(&r->other.maps, &r->other.sizes, &now->maps);
+	err = maps_make_beside(&r->other.maps, &r->other.sizes, &now->maps);
 	r->other.memory = r->other.maps.memory;
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "broker/maps.h"
 #include "rpz/policy.h"
 
 static void copy_taps_text(char *to, size_t cap, const char *text)
@@ -133,7 +134,7 @@ static void open_taps_rings(struct taps *t)
 
 	if (t->rings || t->cache->is_anonymous || !tap_every(t->tap))
 		return;
-	err = tap_rings_open(&t->rings, t->cache->maps.taps_fd);
+	err = maps_make_rings(&t->rings, t->cache->maps.taps_fd);
 	if (err)
 		log_warn("dnstap, query-log, top: %s: answers of the driver are not reported",
 			 err_text(err));

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "bpf/object.h"
-#include "bpf/program.h"
+#include "broker/program.h"
 #include "config/config.h"
 #include "port/port.h"
 

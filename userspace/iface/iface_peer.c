@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/vethring.h"
+#include "broker/maps.h"
 
 /* Age of the other end's program before native mode is tried again: attaching loses frames. */
 #define STEADY_NS (3 * CLOCK_NS_PER_S)
@@ -106,8 +106,9 @@ void iface_peer_say(struct iface *iface)
 
 void iface_peer_wake(const struct iface *iface)
 {
-	int err = link_is(&iface->link, "veth") ? vethring_wake(iface->ifindex, iface->link.mac) :
-						  0;
+	int err = link_is(&iface->link, "veth") ?
+			  maps_wake_veth(iface->config.name, iface->link.mac) :
+			  0;
 
 	if (err)
 		log_warn("%s: waking the other end of the veth pair: %s", iface->config.name,

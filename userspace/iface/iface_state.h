@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/program.h"
+#include "broker/program.h"
 #include "config/config.h"
 #include "iface/leaving.h"
 #include "iface/overload.h"

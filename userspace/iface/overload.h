@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/program.h"
+#include "broker/program.h"
 
 #define OVERLOAD_TEXT_CAP 256
 

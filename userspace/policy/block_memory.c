@@ -7,13 +7,14 @@
 #include <sys/mman.h>
 
 #include "bpf/tables.h"
+#include "broker/maps.h"
 
 static int take_memory(struct block_memory *m, bool is_map)
 {
 	const size_t bytes = (size_t)m->n_chunks * VOLLEY_BLOCK_CHUNK_BYTES;
 
 	if (is_map) {
-		m->fd = block_map_make(m->n_chunks, &m->memory);
+		m->fd = maps_make_blocks(m->n_chunks, &m->memory);
 		return m->fd < 0 ? m->fd : 0;
 	}
 	m->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

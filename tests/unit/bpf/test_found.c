@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/program.h"
+#include "bpf/hook.h"
 #include "cache/cache.h"
 #include "tests/lib/must.h"
 #include "xdp/abi.h"
@@ -209,14 +209,14 @@ static void test_sound(void **state)
 	assert_int_equal(sizes.n_names_lines, 3);
 	found_close(&found);
 	assert_int_equal(n_fds(), n); /* found_look() has closed each map */
-	assert_int_equal(program_find("lo"), 1);
+	assert_int_equal(hook_find("lo"), 1);
 }
 
 static void check_row(const struct row *row)
 {
 	const struct program_want want = { .ifname = "lo", .generic_only = true };
-	struct object_maps maps = { 0 };
-	struct program *program;
+	struct object_shared maps = { 0 };
+	struct hook *hook;
 	struct found found;
 	char err[512];
 
@@ -227,10 +227,10 @@ static void check_row(const struct row *row)
 	if (!strstr(found.misfit, sound[row->map].name))
 		fail_msg("%s: %s", row->name, found.misfit);
 	found_close(&found);
-	assert_int_equal(program_find("lo"), 0);
-	assert_false(program_clean_up("lo"));
-	assert_false(program_is_welcome("lo"));
-	assert_int_equal(program_open(&program, &maps, &want, err, sizeof(err)), -EPROTO);
+	assert_int_equal(hook_find("lo"), 0);
+	assert_false(hook_clean_up("lo", 0));
+	assert_false(hook_is_welcome("lo"));
+	assert_int_equal(hook_open(&hook, &maps, &want, err, sizeof(err)), -EPROTO);
 	if (!strstr(err, found.misfit))
 		fail_msg("%s: %s", row->name, err);
 }

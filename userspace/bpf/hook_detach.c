@@ -18,8 +18,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/program.h"
-#include "bpf/program_state.h"
+#include "bpf/hook.h"
+#include "bpf/hook_state.h"
 
 #define LOW_MTU 1500 /* every driver accepts a program with it, and IPv6 keeps working */
 
@@ -77,7 +77,7 @@ static void note_all(int fd, struct mtus *mtus)
 	if_freenameindex(names);
 }
 
-static int detach_below(struct program *p, int fd, int mtu)
+static int detach_below(struct hook *p, int fd, int mtu)
 {
 	struct mtus mtus;
 	int low = LOW_MTU, err;
@@ -86,16 +86,16 @@ static int detach_below(struct program *p, int fd, int mtu)
 	err = ask_mtu(fd, SIOCSIFMTU, p->ifname, &low);
 	if (err)
 		return err;
-	err = program_detach_once(p);
+	err = hook_detach_once(p);
 	restore_one(fd, p->ifname, mtu);
 	for (size_t i = 0; i < mtus.n; i++)
 		restore_one(fd, mtus.of[i].ifname, mtus.of[i].mtu);
 	return err;
 }
 
-int program_detach(struct program *p)
+int hook_detach(struct hook *p)
 {
-	int mtu = 0, err = program_detach_once(p), fd;
+	int mtu = 0, err = hook_detach_once(p), fd;
 
 	if (err != -EINVAL || p->mode != PROGRAM_NATIVE)
 		return err;

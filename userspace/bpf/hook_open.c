@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "bpf/found.h"
 #include "bpf/lock.h"
-#include "bpf/program.h"
-#include "bpf/program_state.h"
+#include "bpf/hook.h"
+#include "bpf/hook_state.h"
 #include "volley.skel.h"
 
 #define LOCK_FOLDER "/run/volley"
@@ -26,10 +26,10 @@
 /* --- Loading ---------------------------------------------------------------------------------- */
 
 /* Opens the maps, and notes that a volleyd attached the program: volleyd detaches it at its end. */
-static int claim_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
+static int claim_maps(struct hook *p, struct object_shared *maps, const struct cache_sizes *sizes)
 {
 	struct found_maps fds = object_fds(p->skel);
-	int err = program_take_maps(p, maps, &fds, sizes);
+	int err = hook_take_maps(p, maps, &fds, sizes);
 
 	if (!err)
 		p->link->by_daemon = 1;
@@ -38,51 +38,51 @@ static int claim_maps(struct program *p, struct object_maps *maps, const struct 
 
 /* Makes the maps before all attempts, so that no attempt makes them again. If all attempts fail,
  * new maps are closed. */
-static int load_program_open(struct program *p, struct object_maps *maps,
-			     const struct program_want *want, bool has_dispatcher)
+static int load_hook_open(struct hook *p, struct object_shared *maps,
+			  const struct program_want *want, bool has_dispatcher)
 {
 	const bool had_maps = maps->is_open;
-	int err = had_maps ? 0 : object_maps_make(maps, &want->sizes);
+	int err = had_maps ? 0 : object_shared_make(maps, &want->sizes);
 
 	if (err) {
 		refusal_explain(err, p->refusal, sizeof(p->refusal));
 		return err;
 	}
-	err = program_attach_steps(p, maps, want, has_dispatcher);
+	err = hook_attach_steps(p, maps, want, has_dispatcher);
 	if (!err) {
 		err = claim_maps(p, maps, &want->sizes);
 		if (err)
-			(void)program_detach(p);
+			(void)hook_detach(p);
 	}
 	if (err && !had_maps)
-		object_maps_close(maps);
+		object_shared_close(maps);
 	p->origin = PROGRAM_LOADED;
 	return err;
 }
 
 /* Prepares ours to take the place of `old`. If that fails, the old program is detached at once,
  * because its cache would get out of date. Then ours is loaded as if there had been none. */
-static int succeed_program_open(struct program *p, struct object_maps *maps,
-				const struct program_want *want, const struct found *old)
+static int succeed_hook_open(struct hook *p, struct object_shared *maps,
+			     const struct program_want *want, const struct found *old)
 {
 	int err;
 
 	p->mode = old->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
 	p->prog_fd = dup(old->prog_fd);
-	err = program_succeed(p, maps, &want->sizes, old);
+	err = hook_succeed(p, maps, &want->sizes, old);
 	if (!err)
 		return 0;
 	refusal_explain(err, p->refusal, sizeof(p->refusal));
 	log_warn("%s: cannot replace the XDP program that is attached: %s", p->ifname, p->refusal);
-	err = program_detach(p);
+	err = hook_detach(p);
 	close(p->prog_fd);
 	p->prog_fd = -1;
-	return err ? err : load_program_open(p, maps, want, !old->is_alone);
+	return err ? err : load_hook_open(p, maps, want, !old->is_alone);
 }
 
 /* --- Finding ---------------------------------------------------------------------------------- */
 
-uint32_t program_map_id(int fd)
+uint32_t hook_map_id(int fd)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -90,8 +90,8 @@ uint32_t program_map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
 }
 
-static int adopt_program_open(struct program *p, struct object_maps *maps,
-			      const struct found *found, const struct cache_sizes *sizes)
+static int adopt_hook_open(struct hook *p, struct object_shared *maps, const struct found *found,
+			   const struct cache_sizes *sizes)
 {
 	int err;
 
@@ -100,9 +100,9 @@ static int adopt_program_open(struct program *p, struct object_maps *maps,
 	p->id = found->id;
 	p->prog_fd = dup(found->prog_fd);
 	memcpy(p->tag, found->tag, sizeof(p->tag));
-	err = program_take_maps(p, maps, &found->maps, sizes);
+	err = hook_take_maps(p, maps, &found->maps, sizes);
 	if (!err)
-		program_update(p, maps, found);
+		hook_update(p, maps, found);
 	return err;
 }
 
@@ -114,7 +114,7 @@ static bool is_same_size(const struct cache_sizes *a, const struct cache_sizes *
 
 /* Adopts the program that was found, unless we already use another cache or its cache has too few
  * slots for the zones. */
-static int adopt_or_replace(struct program *p, struct object_maps *maps,
+static int adopt_or_replace(struct hook *p, struct object_shared *maps,
 			    const struct program_want *want, const struct found *found)
 {
 	struct cache_sizes sizes;
@@ -123,24 +123,24 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 
 	if (code)
 		return code;
-	if (maps->is_open && program_map_id(found->maps.state) != program_map_id(maps->state_fd))
-		return succeed_program_open(p, maps, want, found);
+	if (maps->is_open && hook_map_id(found->maps.state) != hook_map_id(maps->fds.state))
+		return succeed_hook_open(p, maps, want, found);
 	if (!maps->is_open && found_is_by_daemon(found) && sizes.n_zones < want->sizes.n_zones) {
 		log_notice("%s: the old cache has too few slots for the zones: its answers are "
 			   "dropped",
 			   p->ifname);
-		return succeed_program_open(p, maps, want, found);
+		return succeed_hook_open(p, maps, want, found);
 	}
 	if (!maps->is_open && !found_is_by_daemon(found) && !is_same_size(&sizes, &want->sizes))
 		log_warn("%s: cache.size is not used: the program that is attached was loaded with "
 			 "a cache of %llu MiB, and keeps it until it is loaded anew",
 			 p->ifname,
 			 (unsigned long long)((sizes.bytes + MIB_BYTES / 2) / MIB_BYTES));
-	return adopt_program_open(p, maps, found, &sizes);
+	return adopt_hook_open(p, maps, found, &sizes);
 }
 
-static int refuse_program_open(const struct program *p, const struct found *found, char *err,
-			       size_t err_cap)
+static int refuse_hook_open(const struct hook *p, const struct found *found, char *err,
+			    size_t err_cap)
 {
 	if (found->kind == FOUND_OTHER_ABI) {
 		snprintf(err, err_cap,
@@ -166,7 +166,7 @@ static int refuse_program_open(const struct program *p, const struct found *foun
 }
 
 /* Says why native was refused and why generic was, if the reasons differ. */
-static void say_program_open_refused(const struct program *p, int code, char *err, size_t err_cap)
+static void say_hook_refused(const struct hook *p, int code, char *err, size_t err_cap)
 {
 	const char *reason = *p->refusal ? p->refusal : refusal_words(code);
 
@@ -177,8 +177,8 @@ static void say_program_open_refused(const struct program *p, int code, char *er
 		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, reason);
 }
 
-static int find_or_load(struct program *p, struct object_maps *maps,
-			const struct program_want *want, char *err, size_t err_cap)
+static int find_or_load(struct hook *p, struct object_shared *maps, const struct program_want *want,
+			char *err, size_t err_cap)
 {
 	struct found found;
 	int code = found_look(&found, p->ifindex);
@@ -186,18 +186,18 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 	if (!code) {
 		switch (found.kind) {
 		case FOUND_NOTHING:
-			code = load_program_open(p, maps, want, !found.is_alone);
+			code = load_hook_open(p, maps, want, !found.is_alone);
 			break;
 		case FOUND_VOLLEY:
 			code = adopt_or_replace(p, maps, want, &found);
 			break;
 		case FOUND_OTHER_ABI:
 			code = found_is_by_daemon(&found) ?
-				       succeed_program_open(p, maps, want, &found) :
-				       refuse_program_open(p, &found, err, err_cap);
+				       succeed_hook_open(p, maps, want, &found) :
+				       refuse_hook_open(p, &found, err, err_cap);
 			break;
 		default:
-			code = refuse_program_open(p, &found, err, err_cap);
+			code = refuse_hook_open(p, &found, err, err_cap);
 		}
 	}
 	found_close(&found);
@@ -206,13 +206,13 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 			 "%s: its driver has no native XDP: say xdp: auto or generic for it",
 			 p->ifname);
 	else if (code && !*err)
-		say_program_open_refused(p, code, err, err_cap);
+		say_hook_refused(p, code, err, err_cap);
 	return code;
 }
 
 /* Only one volleyd may work on an interface, independent of its sockets and files: two would both
  * write to the cache. If no lock file can be made, we go on without. */
-static int claim(struct program *p, char *err, size_t err_cap)
+static int claim(struct hook *p, pid_t owner, char *err, size_t err_cap)
 {
 	char sentence[256];
 	struct stat netns;
@@ -221,7 +221,7 @@ static int claim(struct program *p, char *err, size_t err_cap)
 		return 0;
 	snprintf(p->lock_path, sizeof(p->lock_path), LOCK_FOLDER "/%s-%lu.lock", p->ifname,
 		 (unsigned long)netns.st_ino);
-	p->lock_fd = lock_open(p->lock_path, sentence, sizeof(sentence));
+	p->lock_fd = lock_open_for(p->lock_path, owner, sentence, sizeof(sentence));
 	if (p->lock_fd == ERR_RUNNING) {
 		snprintf(err, err_cap, "%s: %s", p->ifname, sentence);
 		return ERR_RUNNING;
@@ -231,14 +231,14 @@ static int claim(struct program *p, char *err, size_t err_cap)
 	return 0;
 }
 
-static int program_new(struct program **out, const char *ifname)
+static int hook_new(struct hook **out, const char *ifname)
 {
-	struct program *p = calloc(1, sizeof(*p));
+	struct hook *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
 	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = p->lock_fd = -1;
-	p->queues_fd = p->shares_fd = p->near_fd = p->cookies_fd = -1;
+	p->queues_fd = p->shares_fd = p->near_fd = p->cookies_fd = p->old_fd = -1;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->ifindex = (int)if_nametoindex(p->ifname);
 	if (!p->ifindex) {
@@ -249,11 +249,11 @@ static int program_new(struct program **out, const char *ifname)
 	return 0;
 }
 
-int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
-		 char *err, size_t err_cap)
+int hook_open(struct hook **out, struct object_shared *maps, const struct program_want *want,
+	      char *err, size_t err_cap)
 {
-	struct program *p;
-	int code = program_new(&p, want->ifname);
+	struct hook *p;
+	int code = hook_new(&p, want->ifname);
 
 	*err = 0;
 	refusal_listen();
@@ -262,24 +262,57 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 		snprintf(err, err_cap, "%s: no such interface", want->ifname);
 	if (code)
 		return code;
-	code = claim(p, err, err_cap);
+	code = claim(p, want->owner, err, err_cap);
 	if (!code)
 		code = find_or_load(p, maps, want, err, err_cap);
 	if (code) {
-		program_close(p, false);
+		hook_close(p, false);
 		return code;
 	}
 	if (!p->is_waiting)
-		p->state_id = program_map_id(maps->state_fd);
-	program_set_answers(p, want->driver_answers);
+		p->state_id = hook_map_id(maps->fds.state);
+	hook_set_answers(p, want->driver_answers);
 	*out = p;
 	return 0;
+}
+
+/* --- After a broker has died ------------------------------------------------------------------ */
+
+int hook_recover(struct hook **out, const char *ifname, uint32_t id)
+{
+	struct object_shared none = { 0 };
+	struct cache_sizes sizes = { 0 };
+	struct found found;
+	struct hook *p;
+	int code = hook_new(&p, ifname);
+
+	if (code)
+		return code;
+	code = found_look(&found, p->ifindex);
+	if (!code && (found.kind != FOUND_VOLLEY || found.id != id))
+		code = -ENOENT;
+	if (!code) {
+		none.is_open = true; /* the shared maps are not wanted */
+		p->origin = PROGRAM_ADOPTED;
+		p->mode = found.is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
+		p->id = found.id;
+		p->prog_fd = dup(found.prog_fd);
+		p->state_id = hook_map_id(found.maps.state);
+		memcpy(p->tag, found.tag, sizeof(p->tag));
+		code = hook_take_maps(p, &none, &found.maps, &sizes);
+	}
+	found_close(&found);
+	if (code)
+		hook_close(p, true);
+	else
+		*out = p;
+	return code;
 }
 
 /* --- What others left ------------------------------------------------------------------------- */
 
 /* Makes it answer nothing from now on. True if it answered before. */
-static bool silence_program_open(const struct found *found)
+static bool silence_hook_open(const struct found *found)
 {
 	uint32_t *until_s = found_serve_until(found);
 	bool was_answering;
@@ -291,36 +324,36 @@ static bool silence_program_open(const struct found *found)
 	return was_answering;
 }
 
-static bool clean_up(struct program *p, const struct found *found)
+static bool clean_up(struct hook *p, const struct found *found)
 {
 	int err;
 
 	if (!found_is_by_daemon(found))
-		return silence_program_open(found);
+		return silence_hook_open(found);
 	p->mode = found->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
 	p->prog_fd = dup(found->prog_fd);
-	err = program_detach(p);
+	err = hook_detach(p);
 	if (!err)
 		return true;
 	log_warn("%s: cannot detach the XDP program of an earlier volleyd: %s", p->ifname,
 		 err_text(err));
-	return silence_program_open(found);
+	return silence_hook_open(found);
 }
 
-bool program_clean_up(const char *ifname)
+bool hook_clean_up(const char *ifname, pid_t owner)
 {
-	struct program *p = NULL;
+	struct hook *p = NULL;
 	bool is_cleaned = false;
 	struct found found;
 	char err[512];
 
-	if (!program_is_there(ifname) || program_new(&p, ifname))
+	if (!hook_is_there(ifname) || hook_new(&p, ifname))
 		return false;
-	if (!claim(p, err, sizeof(err)) && !found_look(&found, p->ifindex)) {
+	if (!claim(p, owner, err, sizeof(err)) && !found_look(&found, p->ifindex)) {
 		is_cleaned = (found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI) &&
 			     clean_up(p, &found);
 		found_close(&found);
 	}
-	program_close(p, true);
+	hook_close(p, true);
 	return is_cleaned;
 }

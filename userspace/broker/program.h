@@ -1,34 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The XDP program of one interface: found there and adopted, or loaded and attached.
+ * The XDP program of one interface as the daemon sees it. Its maps are mapped here: counters and
+ * switches are read and written as memory. The broker finds, attaches, replaces and detaches it
+ * (bpf/hook.h says how); each of these calls is one request, and fails with ERR_BROKER while there
+ * is no broker. The program then goes on as it is.
  *
- *      what is on the interface                what happens
- *      nothing                                 loaded and attached; beside other programs if
- *                                              libxdp's dispatcher works (program_attach.c)
- *      Volley, this ABI (ip link, xdp-loader,  adopted, and its maps are our cache; if a volleyd
- *        or an earlier volleyd)                  attached another build, ours replaces it at once
- *      Volley, this ABI, but we already use    ours, with our maps, waits to replace it
- *        another cache
- *      Volley, another ABI, by a volleyd       ours, with a new cache, waits to replace it
- *      Volley, another ABI, by others          refused
- *      another program, no dispatcher possible refused
- *      anything, but another volleyd works     refused
- *        on it
- *
- * The programs of all interfaces share the maps of the cache. Each program has its own volley_link,
- * volley_cpu, xsks_map, volley_queues, volley_shares, volley_near and volley_cookies.
- *
- * Control's thread calls all of these. They load, attach and map, so they may take milliseconds.
- *
- * The steps of attaching (program_attach.c): native by libxdp's dispatcher, native alone, generic
- * by the dispatcher, generic alone, the kernel's sockets. If a step is refused, the next one that
- * interfaces[].xdp allows is tried; none, if another program is on the interface, or if the
- * verifier refuses the program, which it does in every mode. refusal.h logs each refusal in the
- * kernel's own words; refusal.h probes for BPF helpers that the kernel lacks.
+ * Control's thread calls all of these. Requests may take a second.
  */
-#ifndef VOLLEY_BPF_PROGRAM_H
-#define VOLLEY_BPF_PROGRAM_H
+#ifndef VOLLEY_BROKER_PROGRAM_H
+#define VOLLEY_BROKER_PROGRAM_H
 
 #include <net/if.h>
 #include <stdbool.h>
@@ -42,11 +23,9 @@
 struct program;
 
 /*
- * Finds or attaches the program and opens its maps. The first program fills *maps; the next ones
- * share it. On an error, err has a message that names the interface and says what to do. Errors:
- * -ENODEV, -EPROTO (another ABI, not by a volleyd), -EBUSY (another program), ERR_RUNNING (another
- * volleyd), -EOPNOTSUPP (the configuration demands native XDP, which the driver lacks), or the
- * error of the last attempt to load and attach.
+ * Finds or attaches the program and maps what it has. The first program fills *maps; the next ones
+ * share it. On an error, err has a message that names the interface and says what to do: errors of
+ * hook_open(), -ENOMEM or ERR_BROKER.
  */
 int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap) __attribute__((warn_unused_result));
@@ -90,7 +69,7 @@ void program_close(struct program *program, bool keep);
 bool program_clean_up(const char *ifname);
 
 /* Detaches the program, also if we did not attach it. If the driver refuses that because of the
- * MTU, lowers the MTU for a moment (program_detach.c). 0 or -errno. */
+ * MTU, lowers the MTU for a moment (bpf/hook_detach.c). 0 or -errno. */
 int program_detach(struct program *program);
 
 /*
@@ -111,11 +90,11 @@ int program_switch(struct program *program, const struct object_maps *maps)
 void program_unprepare(struct program *program);
 
 /*
- * For DPDK (program_lend.c). program_lend() detaches the program. program_take_back() attaches it
- * again; if is_borrowed, it replaces the program that is there now and uses its xsks_map.
- * program_use_sockets() gives an attached program another xsks_map; the caller keeps the
- * descriptor. After an error of program_take_back(), the program may not be on the interface. 0 or
- * -errno.
+ * For DPDK (bpf/hook_lend.c), in a daemon without a broker. program_lend() detaches the program.
+ * program_take_back() attaches it again; if is_borrowed, it replaces the program that is there now
+ * and uses its xsks_map. program_use_sockets() gives an attached program another xsks_map; the
+ * caller keeps the descriptor. After an error of program_take_back(), the program may not be on the
+ * interface. 0 or -errno.
  */
 int program_lend(struct program *program) __attribute__((warn_unused_result));
 int program_take_back(struct program *program, const struct object_maps *maps, bool is_borrowed)
@@ -124,17 +103,17 @@ int program_use_sockets(struct program *program, const struct object_maps *maps,
 	__attribute__((warn_unused_result));
 
 /* True if the interface still runs it; others may have detached it. Also true if the check runs out
- * of descriptors or memory: the last check found it. */
+ * of descriptors or memory, or if there is no broker: the last check found it. */
 bool program_is_attached(const struct program *program);
 
 void program_set_answers(struct program *program, bool driver_answers);
 
-/* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and if answers are routed. */
 /*
  * Takes off only tunnels from these sources from now on, at most VOLLEY_TUNNEL_SOURCES; n 0: all.
  */
 void program_set_tunnel_sources(struct program *program, const struct config_prefix *sources,
 				uint32_t n);
+/* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and if answers are routed. */
 void program_set_ways(struct program *program, uint8_t tunnels, __be16 gue_port, bool return_fib);
 void program_set_mac(struct program *program, const uint8_t mac[6]);
 /* VOLLEY_HOPS flags: which next hops return-path: fib has used. The reader clears them. The
@@ -153,8 +132,9 @@ uint32_t program_id(const struct program *program);
 
 /*
  * The kernel's digest of the instructions in hexadecimal, and if it equals that of our own object.
+ * True for all programs but adopted ones.
  */
-#define PROGRAM_TAG_CAP 17
+#define PROGRAM_TAG_CAP OBJECT_TAG_CAP
 const char *program_tag_text(const struct program *program, char text[PROGRAM_TAG_CAP]);
 bool program_is_our_build(const struct program *program);
 int program_xsks_fd(const struct program *program);

@@ -27,8 +27,8 @@
 
 #include "base/log.h"
 #include "bpf/frags.h"
-#include "bpf/program.h"
-#include "bpf/program_state.h"
+#include "bpf/hook.h"
+#include "bpf/hook_state.h"
 #include "bpf/refusal.h"
 #include "volley.skel.h"
 
@@ -51,7 +51,7 @@ static const struct step steps[] = {
 #define N_STEPS (sizeof(steps) / sizeof(steps[0]))
 
 /* A refused object cannot be loaded again, and the dispatcher needs another program type. */
-static void drop_object(struct program *p)
+static void drop_object(struct hook *p)
 {
 	if (p->xdp)
 		xdp_program__close(p->xdp);
@@ -60,7 +60,7 @@ static void drop_object(struct program *p)
 	p->skel = NULL;
 }
 
-static int attach_by_dispatcher(struct program *p)
+static int attach_by_dispatcher(struct hook *p)
 {
 	int err;
 
@@ -70,30 +70,30 @@ static int attach_by_dispatcher(struct program *p)
 		p->xdp = NULL;
 		return err;
 	}
-	return xdp_program__attach(p->xdp, p->ifindex, program_libxdp_mode(p), 0);
+	return xdp_program__attach(p->xdp, p->ifindex, hook_libxdp_mode(p), 0);
 }
 
-static int attach_plain(struct program *p)
+static int attach_plain(struct hook *p)
 {
 	int err = volley_bpf__load(p->skel);
 
 	if (err)
 		return err;
 	err = bpf_xdp_attach(p->ifindex, bpf_program__fd(p->skel->progs.volley),
-			     program_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL);
+			     hook_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL);
 	if (!err)
 		p->prog_fd = dup(bpf_program__fd(p->skel->progs.volley));
 	return err;
 }
 
-static int take_step(struct program *p, const struct object_maps *maps, const struct step *step)
+static int take_step(struct hook *p, const struct object_shared *maps, const struct step *step)
 {
 	int err = 0;
 
 	refusal_forget();
 	p->mode = step->mode;
 	p->has_frags = step->has_frags;
-	p->skel = object_open(maps, &maps->memory.sizes);
+	p->skel = object_open(maps, &maps->sizes);
 	if (!p->skel)
 		return errno ? -errno : -EINVAL;
 	if (step->has_frags)
@@ -102,24 +102,24 @@ static int take_step(struct program *p, const struct object_maps *maps, const st
 		return err;
 	err = step->is_plain ? attach_plain(p) : attach_by_dispatcher(p);
 	if (!err)
-		program_identify(p, program_fd(p));
+		hook_identify(p, hook_fd(p));
 	return err;
 }
 
-static bool is_loaded(const struct program *p)
+static bool is_loaded(const struct hook *p)
 {
 	return p->skel && bpf_program__fd(p->skel->progs.volley) >= 0;
 }
 
 /* True if libxdp could use no dispatcher and attached plainly: the plain step would fail, too. */
-static bool was_plain(const struct program *p, const struct step *step)
+static bool was_plain(const struct hook *p, const struct step *step)
 {
 	return !step->is_plain && is_loaded(p) &&
 	       bpf_program__type(p->skel->progs.volley) == BPF_PROG_TYPE_XDP;
 }
 
 /* True if another program is on the interface: it must not be displaced. */
-static bool is_occupied(const struct program *p, int err)
+static bool is_occupied(const struct hook *p, int err)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, there);
 
@@ -127,8 +127,8 @@ static bool is_occupied(const struct program *p, int err)
 	       (there.prog_id || there.drv_prog_id || there.skb_prog_id || there.hw_prog_id);
 }
 
-static bool is_program_attach_wanted(const struct step *step, const struct program_want *want,
-				     bool has_dispatcher)
+static bool is_step_wanted(const struct step *step, const struct program_want *want,
+			   bool has_dispatcher)
 {
 	if (step->is_plain && has_dispatcher)
 		return false;
@@ -138,7 +138,7 @@ static bool is_program_attach_wanted(const struct step *step, const struct progr
 }
 
 /* Each mode keeps the reason of its last step. */
-static void note_program_attach(struct program *p, const struct step *step, int err)
+static void note_hook_attach(struct hook *p, const struct step *step, int err)
 {
 	char *reason = step->mode == PROGRAM_NATIVE ? p->generic_reason : p->refusal;
 
@@ -148,8 +148,8 @@ static void note_program_attach(struct program *p, const struct step *step, int 
 	log_info("%s: XDP program, %s: %s", p->ifname, step->text, p->refusal);
 }
 
-int program_attach_steps(struct program *p, const struct object_maps *maps,
-			 const struct program_want *want, bool has_dispatcher)
+int hook_attach_steps(struct hook *p, const struct object_shared *maps,
+		      const struct program_want *want, bool has_dispatcher)
 {
 	int err = -EOPNOTSUPP;
 
@@ -157,12 +157,12 @@ int program_attach_steps(struct program *p, const struct object_maps *maps,
 		const struct step *step = &steps[i];
 		bool is_last;
 
-		if (!is_program_attach_wanted(step, want, has_dispatcher))
+		if (!is_step_wanted(step, want, has_dispatcher))
 			continue;
 		err = take_step(p, maps, step);
 		if (!err)
 			return 0;
-		note_program_attach(p, step, err);
+		note_hook_attach(p, step, err);
 		is_last = is_occupied(p, err) ||
 			  (step->is_plain && !step->has_frags && !is_loaded(p));
 		if (was_plain(p, step))

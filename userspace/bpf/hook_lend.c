@@ -14,15 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/program.h"
-#include "bpf/program_state.h"
+#include "bpf/hook.h"
+#include "bpf/hook_state.h"
 #include "volley.skel.h"
 
 #define MAPS_CAP 32
 
-int program_lend(struct program *p)
+int hook_lend(struct hook *p)
 {
-	return program_detach(p);
+	return hook_detach(p);
 }
 
 /* A descriptor of a program's xsks_map, -ENOENT, or another -errno. */
@@ -49,7 +49,7 @@ static int open_xsks(int prog_fd)
 }
 
 /* The program that is on the interface now: its descriptor, and its mode in p->mode. */
-static int open_borrower(struct program *p)
+static int open_borrower(struct hook *p)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, there);
 	int err = bpf_xdp_query(p->ifindex, 0, &there), fd;
@@ -63,29 +63,29 @@ static int open_borrower(struct program *p)
 	return fd < 0 ? -errno : fd;
 }
 
-static int exchange_program_lend(struct program *p, int borrower_fd)
+static int exchange_hook_lend(struct hook *p, int borrower_fd)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = borrower_fd);
 
 	return bpf_xdp_attach(p->ifindex, bpf_program__fd(p->next->progs.volley),
-			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
+			      hook_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 
 /* Opens p->next, which reads the same cache and uses the sockets of `xsks_fd`. The program owns
  * xsks_fd from now on. */
-static int open_with(struct program *p, const struct object_maps *maps, int xsks_fd)
+static int open_with(struct hook *p, const struct object_shared *maps, int xsks_fd)
 {
-	program_unprepare(p);
+	hook_unprepare(p);
 	close(p->xsks_fd);
 	p->xsks_fd = xsks_fd;
 	p->next_state_id = p->state_id;
-	p->next = program_open_next(p, maps);
+	p->next = hook_open_next(p, maps);
 	return p->next ? 0 : errno ? -errno : -EINVAL;
 }
 
 /* Replaces the borrower by our program, with the sockets of `xsks_fd`. */
-static int replace_program_lend(struct program *p, const struct object_maps *maps, int borrower_fd,
-				int xsks_fd)
+static int replace_hook_lend(struct hook *p, const struct object_shared *maps, int borrower_fd,
+			     int xsks_fd)
 {
 	int err = open_with(p, maps, xsks_fd);
 
@@ -93,15 +93,15 @@ static int replace_program_lend(struct program *p, const struct object_maps *map
 		return err;
 	err = volley_bpf__load(p->next);
 	if (!err)
-		err = exchange_program_lend(p, borrower_fd);
+		err = exchange_hook_lend(p, borrower_fd);
 	if (!err)
-		program_settle(p);
+		hook_settle(p);
 	else
-		program_unprepare(p);
+		hook_unprepare(p);
 	return err;
 }
 
-int program_use_sockets(struct program *p, const struct object_maps *maps, int xsks_fd)
+int hook_use_sockets(struct hook *p, const struct object_shared *maps, int xsks_fd)
 {
 	int fd = dup(xsks_fd), err;
 
@@ -109,11 +109,11 @@ int program_use_sockets(struct program *p, const struct object_maps *maps, int x
 		return -errno;
 	err = open_with(p, maps, fd);
 	if (!err)
-		err = program_load_next(p, program_is_alone(p));
+		err = hook_load_next(p, hook_is_alone(p));
 	if (!err)
-		err = program_put_next(p);
+		err = hook_put_next(p);
 	if (err)
-		program_unprepare(p);
+		hook_unprepare(p);
 	return err;
 }
 
@@ -125,33 +125,33 @@ static bool is_extension(int prog_fd)
 	return !bpf_obj_get_info_by_fd(prog_fd, &info, &len) && info.type == BPF_PROG_TYPE_EXT;
 }
 
-static int attach_fd(const struct program *p, int fd)
+static int attach_fd(const struct hook *p, int fd)
 {
-	return bpf_xdp_attach(p->ifindex, fd, program_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST,
+	return bpf_xdp_attach(p->ifindex, fd, hook_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST,
 			      NULL);
 }
 
 /* Attaches the program again as it was. If it was behind a dispatcher, it is loaded anew for the
  * interface itself. */
-static int attach_again(struct program *p, const struct object_maps *maps)
+static int attach_again(struct hook *p, const struct object_shared *maps)
 {
 	int err;
 
-	if (!is_extension(program_fd(p)))
-		return attach_fd(p, program_fd(p));
+	if (!is_extension(hook_fd(p)))
+		return attach_fd(p, hook_fd(p));
 	err = open_with(p, maps, dup(p->xsks_fd));
 	if (!err)
 		err = volley_bpf__load(p->next);
 	if (!err)
 		err = attach_fd(p, bpf_program__fd(p->next->progs.volley));
 	if (!err)
-		program_settle(p);
+		hook_settle(p);
 	else
-		program_unprepare(p);
+		hook_unprepare(p);
 	return err;
 }
 
-int program_take_back(struct program *p, const struct object_maps *maps, bool is_borrowed)
+int hook_take_back(struct hook *p, const struct object_shared *maps, bool is_borrowed)
 {
 	int borrower_fd, xsks_fd, err;
 
@@ -162,7 +162,7 @@ int program_take_back(struct program *p, const struct object_maps *maps, bool is
 	if (borrower_fd < 0)
 		return borrower_fd;
 	xsks_fd = open_xsks(borrower_fd);
-	err = xsks_fd < 0 ? xsks_fd : replace_program_lend(p, maps, borrower_fd, xsks_fd);
+	err = xsks_fd < 0 ? xsks_fd : replace_hook_lend(p, maps, borrower_fd, xsks_fd);
 	close(borrower_fd);
 	return err;
 }

@@ -5,29 +5,29 @@
  *
  *      another build, the same maps     at once, by one exchange: the maps and all answers stay
  *      another ABI, or other maps       ours waits beside the old one, until the misses of its
- *                                       empty cache are answered: program_take_place()
+ *                                       empty cache are answered: hook_take_place()
  *
  *      old program   hits ────────────────────────────────┐ misses: kernel sockets
  *      new program   loaded, maps, AF_XDP sockets ... ────┴─► hits and misses
  *
- * Meanwhile the heartbeat keeps the old program alive (program_old_deadline()). The two fields of
- * it that we touch have the same place in every ABI (xdp/abi.h, docs/decisions/0032).
+ * Meanwhile the daemon's heartbeat keeps the old program alive (program_old_deadline()). The two
+ * fields of it that we touch have the same place in every ABI (xdp/abi.h, docs/decisions/0032).
  */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "bpf/program.h"
-#include "bpf/program_state.h"
+#include "bpf/hook.h"
+#include "bpf/hook_state.h"
 #include "volley.skel.h"
 
 /* Makes the interface's own maps, and the maps of the cache if there are none yet. */
-static int make_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
+static int make_maps(struct hook *p, struct object_shared *maps, const struct cache_sizes *sizes)
 {
 	struct volley_bpf *skel;
 	struct found_maps fds;
-	int err = maps->is_open ? 0 : object_maps_make(maps, sizes);
+	int err = maps->is_open ? 0 : object_shared_make(maps, sizes);
 
 	if (err)
 		return err;
@@ -35,13 +35,13 @@ static int make_maps(struct program *p, struct object_maps *maps, const struct c
 	if (!skel)
 		return errno ? -errno : -EINVAL;
 	fds = object_fds(skel);
-	err = program_take_maps(p, maps, &fds, sizes);
+	err = hook_take_maps(p, maps, &fds, sizes);
 	volley_bpf__destroy(skel);
 	return err;
 }
 
-int program_succeed(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes,
-		    const struct found *old)
+int hook_succeed(struct hook *p, struct object_shared *maps, const struct cache_sizes *sizes,
+		 const struct found *old)
 {
 	const bool had_maps = maps->is_open;
 	int err = make_maps(p, maps, sizes);
@@ -51,38 +51,39 @@ int program_succeed(struct program *p, struct object_maps *maps, const struct ca
 	p->link->by_daemon = 1;
 	p->id = old->id;
 	p->old_abi = old->kind == FOUND_OTHER_ABI ? old->abi : VOLLEY_ABI;
-	p->next_state_id = program_map_id(maps->state_fd);
-	p->next = program_open_next(p, maps);
-	err = p->next ? program_load_next(p, old->is_alone) : errno ? -errno : -EINVAL;
+	p->next_state_id = hook_map_id(maps->fds.state);
+	p->next = hook_open_next(p, maps);
+	err = p->next ? hook_load_next(p, old->is_alone) : errno ? -errno : -EINVAL;
 	if (err)
 		goto out;
 	p->is_waiting = true;
 	p->origin = PROGRAM_REPLACED;
-	p->old_until_s = found_serve_until(old);
+	p->old_fd = found_until_fd(old);
 	return 0;
 out:
-	program_unprepare(p);
-	program_drop_maps(p);
+	hook_unprepare(p);
+	hook_drop_maps(p);
 	if (!had_maps)
-		object_maps_close(maps);
+		object_shared_close(maps);
 	return err;
 }
 
-uint32_t *program_old_deadline(const struct program *p)
+bool hook_is_waiting(const struct hook *p)
 {
-	return p->old_until_s;
+	return p->is_waiting;
 }
 
-int program_take_place(struct program *p)
+int hook_take_place(struct hook *p)
 {
 	int err;
 
 	if (!p->is_waiting)
 		return 0;
-	found_unmap(p->old_until_s);
-	p->old_until_s = NULL;
+	if (p->old_fd >= 0)
+		close(p->old_fd);
+	p->old_fd = -1;
 	p->is_waiting = false;
-	err = program_put_next(p);
+	err = hook_put_next(p);
 	if (!err) {
 		log_notice("%s: XDP program %u has replaced one of ABI %u", p->ifname, p->id,
 			   p->old_abi);
@@ -91,41 +92,40 @@ int program_take_place(struct program *p)
 	/*
 	 * Without a program the kernel's sockets answer everything, and the next look finds none.
 	 */
-	program_unprepare(p);
-	(void)program_detach(p);
+	hook_unprepare(p);
+	(void)hook_detach(p);
 	return err;
 }
 
 /* --- Another build ---------------------------------------------------------------------------- */
 
 /* Replaces a program of the same ABI and keeps all its maps. */
-static int exchange_program_succeed(struct program *p, const struct object_maps *maps,
-				    bool is_alone)
+static int exchange_hook_succeed(struct hook *p, const struct object_shared *maps, bool is_alone)
 {
 	int err;
 
-	p->next_state_id = program_map_id(maps->state_fd);
-	p->next = program_open_next(p, maps);
-	err = p->next ? program_load_next(p, is_alone) : errno ? -errno : -EINVAL;
+	p->next_state_id = hook_map_id(maps->fds.state);
+	p->next = hook_open_next(p, maps);
+	err = p->next ? hook_load_next(p, is_alone) : errno ? -errno : -EINVAL;
 	if (!err)
-		err = program_put_next(p);
+		err = hook_put_next(p);
 	if (err)
-		program_unprepare(p);
+		hook_unprepare(p);
 	return err;
 }
 
-void program_update(struct program *p, const struct object_maps *maps, const struct found *found)
+void hook_update(struct hook *p, const struct object_shared *maps, const struct found *found)
 {
-	char was[PROGRAM_TAG_CAP], reason[REFUSAL_CAP];
+	char was[OBJECT_TAG_CAP], reason[REFUSAL_CAP];
 	uint8_t ours[OBJECT_TAG_BYTES];
 	int err;
 
 	if (!found_is_by_daemon(found) || object_tag(ours) ||
 	    !memcmp(ours, found->tag, sizeof(ours)))
 		return;
-	program_tag_text(p, was);
+	object_tag_text(p->tag, was);
 	refusal_forget();
-	err = exchange_program_succeed(p, maps, found->is_alone);
+	err = exchange_hook_succeed(p, maps, found->is_alone);
 	if (!err) {
 		log_notice("%s: XDP program %u has replaced another build of it (tag %s)",
 			   p->ifname, p->id, was);

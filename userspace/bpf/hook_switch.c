@@ -16,11 +16,11 @@
 #include <xdp/libxdp.h>
 
 #include "bpf/frags.h"
-#include "bpf/program.h"
-#include "bpf/program_state.h"
+#include "bpf/hook.h"
+#include "bpf/hook_state.h"
 #include "volley.skel.h"
 
-bool program_is_alone(const struct program *p)
+bool hook_is_alone(const struct hook *p)
 {
 	struct found found;
 	bool is_it;
@@ -33,14 +33,14 @@ bool program_is_alone(const struct program *p)
 }
 
 /* The MTU decides for an adopted program, because its load flags are not known. */
-static bool wants_frags(const struct program *p)
+static bool wants_frags(const struct hook *p)
 {
 	return p->has_frags || (p->mode == PROGRAM_NATIVE && frags_are_due(p->ifname));
 }
 
-struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps)
+struct volley_bpf *hook_open_next(const struct hook *p, const struct object_shared *maps)
 {
-	struct volley_bpf *skel = object_open(maps, &maps->memory.sizes);
+	struct volley_bpf *skel = object_open(maps, &maps->sizes);
 	int err;
 
 	if (!skel)
@@ -61,7 +61,7 @@ struct volley_bpf *program_open_next(const struct program *p, const struct objec
 }
 
 /* Behind the dispatcher, attaching loads the program, because only then its type is known. */
-int program_load_next(struct program *p, bool is_alone)
+int hook_load_next(struct hook *p, bool is_alone)
 {
 	int err;
 
@@ -74,36 +74,36 @@ int program_load_next(struct program *p, bool is_alone)
 	return err;
 }
 
-int program_prepare(struct program *p, const struct object_maps *maps)
+int hook_prepare(struct hook *p, const struct object_shared *maps)
 {
 	int err;
 
-	program_unprepare(p);
-	p->next_state_id = program_map_id(maps->state_fd);
+	hook_unprepare(p);
+	p->next_state_id = hook_map_id(maps->fds.state);
 	if (p->next_state_id == p->state_id)
 		return 0;
-	p->next = program_open_next(p, maps);
+	p->next = hook_open_next(p, maps);
 	if (!p->next)
 		return errno ? -errno : -EINVAL;
-	err = program_load_next(p, program_is_alone(p));
+	err = hook_load_next(p, hook_is_alone(p));
 	if (err)
-		program_unprepare(p);
+		hook_unprepare(p);
 	return err;
 }
 
-int program_renew(struct program *p, const struct object_maps *maps)
+int hook_renew(struct hook *p, const struct object_shared *maps)
 {
 	const uint32_t state_id = p->state_id;
 	int err;
 
 	p->state_id = 0; /* any number that differs from the cache's */
-	err = program_switch(p, maps);
+	err = hook_switch(p, maps);
 	if (err)
 		p->state_id = state_id;
 	return err;
 }
 
-void program_unprepare(struct program *p)
+void hook_unprepare(struct hook *p)
 {
 	if (p->next_xdp)
 		xdp_program__close(p->next_xdp);
@@ -112,36 +112,36 @@ void program_unprepare(struct program *p)
 	p->next = NULL;
 }
 
-static int exchange_program_switch(struct program *p)
+static int exchange_hook_switch(struct hook *p)
 {
-	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = hook_fd(p));
 
 	return bpf_xdp_attach(p->ifindex, bpf_program__fd(p->next->progs.volley),
-			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
+			      hook_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 
-static int add_and_take_out(struct program *p)
+static int add_and_take_out(struct hook *p)
 {
-	int err = xdp_program__attach(p->next_xdp, p->ifindex, program_libxdp_mode(p), 0);
+	int err = xdp_program__attach(p->next_xdp, p->ifindex, hook_libxdp_mode(p), 0);
 
 	if (err)
 		return err;
-	err = program_leave_dispatcher(p);
+	err = hook_leave_dispatcher(p);
 	if (err)
-		(void)xdp_program__detach(p->next_xdp, p->ifindex, program_libxdp_mode(p), 0);
+		(void)xdp_program__detach(p->next_xdp, p->ifindex, hook_libxdp_mode(p), 0);
 	return err;
 }
 
-int program_put_next(struct program *p)
+int hook_put_next(struct hook *p)
 {
-	int err = p->next_xdp ? add_and_take_out(p) : exchange_program_switch(p);
+	int err = p->next_xdp ? add_and_take_out(p) : exchange_hook_switch(p);
 
 	if (!err)
-		program_settle(p);
+		hook_settle(p);
 	return err;
 }
 
-void program_settle(struct program *p)
+void hook_settle(struct hook *p)
 {
 	if (p->xdp)
 		xdp_program__close(p->xdp);
@@ -153,19 +153,19 @@ void program_settle(struct program *p)
 	p->next = NULL;
 	p->next_xdp = NULL;
 	p->prog_fd = dup(p->xdp ? xdp_program__fd(p->xdp) : bpf_program__fd(p->skel->progs.volley));
-	program_identify(p, p->prog_fd);
+	hook_identify(p, p->prog_fd);
 	p->origin = PROGRAM_REPLACED;
 	p->state_id = p->next_state_id;
 }
 
-int program_switch(struct program *p, const struct object_maps *maps)
+int hook_switch(struct hook *p, const struct object_shared *maps)
 {
-	uint32_t state_id = program_map_id(maps->state_fd);
+	uint32_t state_id = hook_map_id(maps->fds.state);
 	int err = 0;
 
 	if (p->state_id == state_id)
 		return 0;
 	if (!p->next || p->next_state_id != state_id)
-		err = program_prepare(p, maps);
-	return err ? err : program_put_next(p);
+		err = hook_prepare(p, maps);
+	return err ? err : hook_put_next(p);
 }

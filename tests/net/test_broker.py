@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The broker: which process has which capabilities, and what dies with it."""
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from netlab import V4, Answered, driver_counters, map_ids, program, run, texts, wait_for
+
+WWW = ["192.0.2.80", "192.0.2.81"]
+BIT = {"dac_read_search": 2, "net_bind_service": 10, "net_admin": 12, "net_raw": 13, "ipc_lock": 14,
+       "sys_admin": 21, "perfmon": 38, "bpf": 39}
+DAEMON = ("dac_read_search", "net_bind_service", "net_admin", "net_raw", "ipc_lock")
+BROKER = ("dac_read_search", "net_admin", "sys_admin", "perfmon", "bpf")
+
+
+def fields(task):
+    return dict(line.split(":\t", 1) for line in (task / "status").read_text("ascii").splitlines()
+                if ":\t" in line)
+
+
+def children(pid):
+    """Processes, by number, that PID has started and that have not ended."""
+    found = [int(number) for task in Path(f"/proc/{pid}/task").iterdir()
+             for number in (task / "children").read_text("ascii").split()]
+    return [number for number in found if not fields(Path(f"/proc/{number}"))["State"].startswith("Z")]
+
+
+def guardian_of(daemon):
+    (pid,) = [child for child in children(daemon.process.pid)
+              if Path(f"/proc/{child}/comm").read_text("ascii") == "volley-broker\n"]
+    return pid
+
+
+def broker_of(daemon):
+    """The process that loads programs."""
+    return wait_for("a broker", lambda: children(guardian_of(daemon)))[0]
+
+
+def kill_broker(daemon):
+    before = broker_of(daemon)
+    os.kill(before, signal.SIGKILL)
+    return wait_for("the next broker", lambda: [pid for pid in children(guardian_of(daemon))
+                                                if pid != before])[0]
+
+
+def caps(*names):
+    return sum(1 << BIT[name] for name in names)
+
+
+def test_who_has_which_capabilities(lab, daemon):
+    """Each thread of each process: what reads packets can load nothing, and what loads binds no
+    port."""
+    assert int(fields(Path("/proc/self"))["CapEff"], 16) & ~caps(*BIT), "else this shows nothing"
+    daemon.start()
+    pids = {"volleyd": (daemon.process.pid, caps(*DAEMON)),
+            "guardian": (guardian_of(daemon), caps(*BROKER)),
+            "broker": (broker_of(daemon), caps(*BROKER))}
+    for name, (pid, all_of_them) in pids.items():
+        assert int(fields(Path(f"/proc/{pid}"))["CapEff"], 16) == all_of_them, name
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            has = {key: int(value, 16) for key, value in fields(task).items()
+                   if key in ("CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs")}
+            assert (has["CapPrm"] | has["CapEff"]) & ~all_of_them == 0, (name, task)
+            assert has["CapInh"] == has["CapAmb"] == 0 and has["NoNewPrivs"] == 1, (name, task)
+
+
+def test_a_broker_that_dies(lab, daemon):
+    """Hits and misses go on, the next one finds the program by the kernel's state, and what needs a
+    broker works again."""
+    daemon.start()
+    lab.ask()
+    number = program(lab)["id"]
+    kill_broker(daemon)
+    with Answered(daemon) as two:
+        assert texts(lab.ask()) == WWW
+        assert texts(lab.ask("mail.example.com")) == ["192.0.2.25"]
+    assert two.by == {"driver": 1, "worker": 1}
+    daemon.ctl("cache", "resize", "32M")  # another program takes its place
+    assert program(lab)["id"] != number
+    kill_broker(daemon)
+    assert texts(lab.ask()) == WWW
+    daemon.ctl("detach", "s0")
+    assert program(lab) is None
+    kill_broker(daemon)
+    daemon.ctl("attach", "s0")
+    assert program(lab) and daemon.interface()["origin"] == "loaded"
+    assert daemon.degraded() == ""
+    assert daemon.log().count("has ended by signal 9: the next one starts") == 3
+    kill_broker(daemon)
+    assert daemon.stop() == 0
+    assert program(lab) is None
+
+
+def test_no_broker_any_more(lab, daemon):
+    """The daemon answers, and says what it cannot do; nothing of it is left."""
+    daemon.start()
+    lab.ask()
+    guardian, broker = guardian_of(daemon), broker_of(daemon)
+    os.kill(guardian, signal.SIGKILL)
+    wait_for("it has ended", lambda: "the broker has ended" in daemon.degraded())
+    wait_for("its broker has ended, too", lambda: not Path(f"/proc/{broker}/task").exists())
+    with Answered(daemon) as two:
+        assert texts(lab.ask()) == WWW
+        assert texts(lab.ask("mail.example.com")) == ["192.0.2.25"]
+    assert two.by == {"driver": 1, "worker": 1}
+    refused = daemon.ctl("cache", "resize", "32M", check=False)
+    assert refused.returncode and "the broker has ended" in refused.stdout + refused.stderr
+    assert daemon.interface()["origin"] == "loaded", "the program is still there"
+    assert daemon.stop() == 0
+    hits = driver_counters(program(lab)["id"])["hit"]
+    assert not lab.is_answered()
+    assert driver_counters(program(lab)["id"])["hit"] == hits, "it is silent"
+    daemon.start()
+    assert daemon.interface()["origin"] == "adopted" and daemon.degraded() == ""
+
+
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_it_ends_with_the_daemon(lab, daemon, end):
+    daemon.start()
+    pids = [guardian_of(daemon), broker_of(daemon)]
+    if end == "kill":
+        daemon.kill()
+    else:
+        assert daemon.stop() == 0
+    wait_for("they have ended", lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+    daemon.start()  # nothing holds the lock of the interface
+    assert daemon.interface()["origin"] == ("adopted" if end == "kill" else "loaded")
+
+
+def test_the_lock_names_the_daemon(lab, daemon, make_daemon):
+    """While both run, and while the broker is dead."""
+    daemon.start()
+    kill_broker(daemon)
+    other = make_daemon("b")
+    status, said = other.configure(server={"listen": [f"{V4}@5300"]}).run_failing()
+    assert status and f"another volleyd (pid {daemon.process.pid}) holds" in said
+
+
+def test_nothing_leaks(lab, daemon):
+    """Descriptors of daemon and broker after many programs."""
+    def n_files(pid):
+        return len(os.listdir(f"/proc/{pid}/fd"))
+
+    def turn():
+        daemon.ctl("detach", "s0")
+        daemon.ctl("attach", "s0")
+        daemon.ctl("cache", "resize", "24M")
+        daemon.ctl("cache", "resize", "16M")
+
+    daemon.start()
+    turn()
+    before = (n_files(daemon.process.pid), n_files(broker_of(daemon)),
+              n_files(guardian_of(daemon)))
+    for _ in range(5):
+        turn()
+    wait_for("no more than before", lambda: before >= (
+        n_files(daemon.process.pid), n_files(broker_of(daemon)), n_files(guardian_of(daemon))))
+
+
+def test_a_second_interface_in_the_same_cache(lab, daemon):
+    """Its program uses the maps of the first one, also if another broker has made them."""
+    run("ip", "-n", f"{lab.name}-s", "link", "add", "d0", "type", "veth", "peer", "name", "d1")
+    run("ip", "-n", f"{lab.name}-s", "link", "set", "d0", "up")
+    daemon.start()
+    kill_broker(daemon)
+    daemon.ctl("attach", "d0")
+    first, second = (map_ids(program(lab, dev)["id"]) for dev in ("s0", "d0"))
+    shared = {name for name in first if first[name] == second[name]}
+    assert {"volley_index", "volley_store", "volley_clients"} <= shared
+    assert "volley_cpu" not in shared
+    assert daemon.stop() == 0

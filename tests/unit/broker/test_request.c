@@ -1,0 +1,281 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which requests the broker's table allows: each operation as it is sent, and each field of it as
+ * no daemon sends it. */
+#include "broker/request.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "xdp/key.h"
+
+static const struct cache_sizes sizes = {
+	.bytes = 16u << 20, .n_segments = 64, .n_buckets = 4 * VOLLEY_PAGE_BUCKETS, .n_zones = 16
+};
+
+enum { NAME = 1, PROGRAM = 2, SIZES = 4, SHARED = 8, XSKS = 16, NUMBER = 32, DPDK = 64, MAP = 128 };
+
+static const struct row {
+	enum broker_operation operation;
+	unsigned int has;
+	uint32_t flags; /* all that are allowed */
+	uint32_t n_max;
+} rows[] = {
+	{ BROKER_OPEN, NAME | SIZES, 15, 0 },
+	{ BROKER_FIND, NAME, 0, 0 },
+	{ BROKER_IS_THERE, NAME, 0, 0 },
+	{ BROKER_IS_WELCOME, NAME, 0, 0 },
+	{ BROKER_CLEAN_UP, NAME, 0, 0 },
+	{ BROKER_WAKE_VETH, NAME, 0, 0 },
+	{ BROKER_IS_ATTACHED, NAME | PROGRAM, 0, 0 },
+	{ BROKER_TAKE_PLACE, NAME | PROGRAM, 0, 0 },
+	{ BROKER_CLOSE, NAME | PROGRAM, BROKER_KEEP, 0 },
+	{ BROKER_DETACH, NAME | PROGRAM, 0, 0 },
+	{ BROKER_PREPARE, NAME | PROGRAM | SHARED, 0, 0 },
+	{ BROKER_RENEW, NAME | PROGRAM | SHARED, 0, 0 },
+	{ BROKER_SWITCH, NAME | PROGRAM | SHARED, 0, 0 },
+	{ BROKER_UNPREPARE, NAME | PROGRAM, 0, 0 },
+	{ BROKER_LEND, NAME | PROGRAM | DPDK, 0, 0 },
+	{ BROKER_TAKE_BACK, NAME | PROGRAM | SHARED | DPDK, BROKER_BORROWED, 0 },
+	{ BROKER_USE_SOCKETS, NAME | PROGRAM | SHARED | XSKS | DPDK, 0, 0 },
+	{ BROKER_CLOCK, 0, 0, 0 },
+	{ BROKER_MAKE_SHARED, SIZES | MAP, 0, 0 },
+	{ BROKER_MAKE_BESIDE, SIZES | SHARED | MAP, 0, 0 },
+	{ BROKER_MAKE_BLOCKS, NUMBER | MAP, 0, BROKER_BLOCK_CHUNKS },
+	{ BROKER_MAKE_RINGS, NUMBER | MAP, 0, VOLLEY_TAP_RINGS },
+	{ BROKER_MAKE_GRACE, MAP, 0, 0 },
+};
+
+#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static enum broker_channel channel_of_row(const struct row *row)
+{
+	return row->has & MAP ? BROKER_CHANNEL_MAP : BROKER_CHANNEL_HOOK;
+}
+
+/* The request as the daemon sends it. */
+static struct broker_request make_request(const struct row *row)
+{
+	struct broker_request r = { .operation = row->operation,
+				    .number = 7,
+				    .log_level = LOG_LEVEL_INFO,
+				    .flags = row->flags };
+
+	if (row->has & NAME)
+		snprintf(r.ifname, sizeof(r.ifname), "eth0");
+	if (row->has & PROGRAM)
+		r.program_id = 12;
+	if (row->has & SIZES)
+		r.sizes = sizes;
+	if (row->has & SHARED)
+		r.fds_mask |= BROKER_SHARED_MASK;
+	if (row->has & XSKS)
+		r.fds_mask |= BROKER_BIT(BROKER_FD_xsks);
+	if (row->has & NUMBER)
+		r.n = row->n_max;
+	return r;
+}
+
+/* NULL: it is allowed; else which field is not. */
+static const char *fault_of(const struct broker_request *r, const struct row *row, bool has_dpdk)
+{
+	const char *why = NULL;
+	int code = broker_check(r, channel_of_row(row), has_dpdk, &why);
+
+	assert_int_equal(code, why ? -EINVAL : 0);
+	return why;
+}
+
+static void refuse(const struct broker_request *r, const struct row *row, const char *want)
+{
+	const char *why = fault_of(r, row, true);
+
+	if (!why || strcmp(why, want) != 0)
+		fail_msg("%s: %s in place of %s", broker_operation_text(row->operation),
+			 why ? why : "allowed", want);
+}
+
+static void test_all_operations(void **state)
+{
+	(void)state;
+	assert_int_equal(N_ROWS, BROKER_N_OPERATIONS);
+	for (size_t i = 0; i < N_ROWS; i++) {
+		struct broker_request r = make_request(&rows[i]);
+		const char *why = NULL;
+
+		assert_int_equal(rows[i].operation, i);
+		assert_null(fault_of(&r, &rows[i], true));
+		assert_int_equal(broker_channel_of(rows[i].operation), channel_of_row(&rows[i]));
+		/* the process of a broker does nothing for DPDK */
+		why = fault_of(&r, &rows[i], false);
+		assert_int_equal(why != NULL, (rows[i].has & DPDK) != 0);
+	}
+}
+
+static void test_heads(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const struct row *row = &rows[i];
+		const enum broker_channel other = BROKER_CHANNEL_MAP - channel_of_row(row);
+		struct broker_request r = make_request(row);
+		const char *why = NULL;
+
+		assert_int_equal(broker_check(&r, other, true, &why), -EINVAL);
+		assert_string_equal(why, "operation");
+		r.number = 0;
+		refuse(&r, row, "head");
+		r = make_request(row);
+		r.log_level = LOG_LEVEL_DEBUG + 1;
+		refuse(&r, row, "head");
+		r = make_request(row);
+		r.log_format = 2;
+		refuse(&r, row, "head");
+		r = make_request(row);
+		r.zero[sizeof(r.zero) - 1] = 1;
+		refuse(&r, row, "head");
+		r = make_request(row);
+		r.operation = BROKER_N_OPERATIONS;
+		refuse(&r, row, "operation");
+		r.operation = UINT32_MAX;
+		refuse(&r, row, "operation");
+	}
+}
+
+static void test_flags(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++)
+		for (int bit = 0; bit < 32; bit++) {
+			struct broker_request r = make_request(&rows[i]);
+
+			r.flags = 1u << bit;
+			if (r.flags & rows[i].flags)
+				assert_null(fault_of(&r, &rows[i], true));
+			else
+				refuse(&r, &rows[i], "flags");
+		}
+}
+
+/* Each bit of the mask less, and each more. */
+static void test_descriptors(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++)
+		for (int bit = 0; bit < 64; bit++) {
+			struct broker_request r = make_request(&rows[i]);
+
+			r.fds_mask ^= 1ull << bit;
+			if (rows[i].operation == BROKER_OPEN && bit < BROKER_FD_link)
+				refuse(&r, &rows[i], "some of the shared maps");
+			else
+				refuse(&r, &rows[i], "descriptors");
+		}
+	for (int has = 0; has < 2; has++) { /* the first interface has none yet */
+		struct broker_request r = make_request(&rows[BROKER_OPEN]);
+
+		r.fds_mask = has ? BROKER_SHARED_MASK : 0;
+		assert_null(fault_of(&r, &rows[BROKER_OPEN], true));
+	}
+}
+
+static void test_names(void **state)
+{
+	static const char names[][IF_NAMESIZE] = {
+		"",
+		".",
+		"..",
+		"a/b",
+		"a:b",
+		"a b",
+		"a\tb",
+		"a\nb",
+		"a\0b",
+		"\0a",
+		"0123456789abcdef", /* without an end */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		struct broker_request r = make_request(&rows[i]);
+
+		for (size_t k = 0; rows[i].has & NAME && k < sizeof(names) / sizeof(names[0]);
+		     k++) {
+			memcpy(r.ifname, names[k], sizeof(r.ifname));
+			refuse(&r, &rows[i], "name");
+		}
+		memset(r.ifname, 0, sizeof(r.ifname));
+		memset(r.ifname, 0xc3, sizeof(r.ifname) - 1);
+		if (rows[i].has & NAME) /* octets above 127 are allowed, as in the kernel */
+			assert_null(fault_of(&r, &rows[i], true));
+		else
+			refuse(&r, &rows[i], "name");
+	}
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const struct row *row = &rows[i];
+		struct broker_request r = make_request(row);
+
+		r.program_id = r.program_id ? 0 : 1;
+		refuse(&r, row, "program");
+		r = make_request(row);
+		r.n = row->has & NUMBER ? 0 : 1;
+		refuse(&r, row, "number");
+		r.n = row->n_max + 1;
+		refuse(&r, row, "number");
+		r = make_request(row);
+		r.mac[5] = 1;
+		if (row->operation == BROKER_WAKE_VETH)
+			assert_null(fault_of(&r, row, true));
+		else
+			refuse(&r, row, "mac");
+	}
+}
+
+static void test_sizes(void **state)
+{
+	const struct cache_sizes wrong[] = {
+		{ .n_segments = 0, .n_buckets = VOLLEY_PAGE_BUCKETS, .n_zones = 16 },
+		{ .n_segments = 1, .n_buckets = 0, .n_zones = 16 },
+		{ .n_segments = 1, .n_buckets = VOLLEY_PAGE_BUCKETS + 1, .n_zones = 16 },
+		{ .n_segments = 1, .n_buckets = VOLLEY_PAGE_BUCKETS, .n_zones = 1 },
+		{ .n_segments = UINT32_MAX, .n_buckets = VOLLEY_PAGE_BUCKETS, .n_zones = 16 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		struct broker_request r = make_request(&rows[i]);
+
+		if (rows[i].has & SIZES) {
+			for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
+				r.sizes = wrong[k];
+				refuse(&r, &rows[i], "sizes");
+			}
+		} else {
+			r.sizes.n_names_lines = 1;
+			refuse(&r, &rows[i], "sizes");
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_operations), cmocka_unit_test(test_heads),
+		cmocka_unit_test(test_flags),          cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_names),          cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_sizes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The process that has the capabilities for BPF, and the way to ask it (docs/decisions/0068).
+ *
+ *      volleyd (the daemon)                 reads packets, zones, replies, commands
+ *        └─ volley-broker (its guardian)    forks the next one, waits for it; nothing else
+ *             └─ volley-broker              loads, attaches, detaches; makes maps
+ *
+ * The daemon forks before it has threads and before it has read anything but its configuration. Two
+ * sockets join daemon and broker, one for each channel of broker/request.h. Both processes below
+ * end with the daemon, however that ends. If a broker dies, the guardian starts the next one, which
+ * finds the open programs by the kernel's state; the request under way fails with ERR_BROKER.
+ *
+ * One process has one broker, as it has one log. Without broker_start(), requests are served in the
+ * calling thread: a daemon with `port: dpdk` needs all capabilities itself, and tests have them.
+ */
+#ifndef VOLLEY_BROKER_BROKER_H
+#define VOLLEY_BROKER_BROKER_H
+
+#include "broker/request.h"
+
+/*
+ * Starts the broker. Signals that shall not end it must be blocked, and there must be no threads.
+ * The capabilities of the caller stay; those of the broker are privilege_drop_broker()'s. 0 or
+ * -errno.
+ */
+int broker_start(void) __attribute__((warn_unused_result));
+
+/* Ends the broker and waits for that. Does nothing without one. */
+void broker_stop(void);
+
+/*
+ * Sends a request and waits for the reply. Sets its number, mask, and what the log is like. `fds`
+ * may be NULL and stays the caller's; *out is the caller's, and has no descriptors after an error.
+ * The reply's code: 0, ERR_BROKER (the broker has died; ask again later), or that of the operation.
+ * Operations of channel HOOK: control's thread; MAP: any thread.
+ */
+int broker_call(struct broker_request *request, const struct broker_fds *fds,
+		struct broker_reply *reply, struct broker_fds *out)
+	__attribute__((warn_unused_result));
+
+/* A sentence for `degraded` if there is no broker any more, else "". Control's thread. */
+const char *broker_problem(void);
+
+/* True if programs may be loaded and attached: by the broker, or without one by this process. */
+bool broker_has_xdp(void);
+
+#endif
