@@ -27,33 +27,20 @@ arm64) ;;
 esac
 [ "$(id -u)" -eq 0 ] || { echo 'cross: run as root' >&2; exit 1; }
 
-# Made beside its place, and moved there when it is whole.
-bootstrap() {
-	command -v debootstrap >/dev/null || { echo 'cross: install debootstrap' >&2; exit 1; }
-	work=$(mktemp -d "$cache/work.XXXXXX")
-	trap 'rm -rf "$work"' EXIT
-	trap 'exit 130' INT TERM
-	echo "  CROSS     a Debian 12 in $root"
-	debootstrap --variant=minbase bookworm "$work/root" "$(scripts/mirror.sh)" >"$work/log" 2>&1 ||
-		{ tail -n 20 "$work/log" >&2; exit 1; }
-	scripts/mirror.sh bookworm >"$work/root/etc/apt/sources.list"
-	mv "$work/root" "$root"
-	rm -rf "$work"
-	trap - EXIT INT TERM
-}
-
 # in_root COMMAND...
 in_root() {
-	mkdir -p "$root$project"
 	rm -f "$root/etc/resolv.conf"
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
 	# shellcheck disable=SC2016 # the inner shell's
-	unshare -m sh -c '
-		mount --bind "$1" "$1" || exit 1 # so that / is a mount there, too
-		for folder in proc sys dev; do mount --rbind /$folder "$1/$folder" || exit 1; done
-		mount -t tmpfs tmpfs "$1/run" && mount -t tmpfs tmpfs "$1/tmp" && mount --bind "$2" "$1$2" || exit 1
+	unshare --mount --propagation private sh -ec '
 		root=$1 project=$2
 		shift 2
+		mount --bind "$root" "$root" # so that / is a mount there, too
+		for folder in proc sys dev; do mount --rbind "/$folder" "$root/$folder"; done
+		mount -t tmpfs tmpfs "$root/run"
+		mount -t tmpfs tmpfs "$root/tmp"
+		mkdir -p "$root$project" # which may be below one of these
+		mount --bind "$project" "$root$project"
 		exec chroot "$root" sh -c "cd \"\$0\" && exec \"\$@\"" "$project" "$@"
 	' sh "$root" "$project" env -u VOLLEY_BIN -u VOLLEY_TESTS -u MAKEFLAGS -u MAKELEVEL HOME=/root LC_ALL=C.UTF-8 "$@"
 }
@@ -61,7 +48,10 @@ in_root() {
 mkdir -p "$cache"
 exec 8>"$cache/lock"
 flock 8
-[ -d "$root" ] || bootstrap
+if [ ! -d "$root" ]; then
+	echo "  CROSS     a Debian 12 in $root"
+	scripts/debootstrap.sh bookworm "$root"
+fi
 in_root env "ARCH=$arch" scripts/deps.sh cross >"$cache/deps.log" 2>&1 ||
 	{ tail -n 20 "$cache/deps.log" >&2; exit 1; }
 flock -u 8
