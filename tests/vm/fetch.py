@@ -24,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 CACHE = Path(os.environ.get("VOLLEY_VM", "/var/cache/volley-vm"))
@@ -31,6 +32,7 @@ MIRROR = Path(__file__).resolve().parents[2] / "scripts/mirror.sh"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 TOOLS = ("cpio", "busybox-static", "xz-utils")
 QEMU_OLDEST = 8  # the first with igb
+FRESH_S = 1800  # so long the lists of packages are not asked for again
 NATIVE = "amd64"
 # The packages with QEMU for a guest of an architecture, and the program.
 QEMU = {NATIVE: ("qemu-system-x86", "qemu-system-x86_64"),
@@ -115,8 +117,12 @@ def apt_update(suites, arch):
         lines += [line for line in run(MIRROR, suite).splitlines() if "-security main" in line]
     words = f"deb [arch={arch} signed-by={KEYRING}] "
     lines = sorted(line.replace("deb ", words) for line in lines)
-    (apt / "sources.list").write_text("\n".join(lines) + "\n")
+    text, mark = "\n".join(lines) + "\n", apt / "updated"  # the sources of the last update
+    if mark.exists() and time.time() - mark.stat().st_mtime < FRESH_S and mark.read_text() == text:
+        return
+    (apt / "sources.list").write_text(text)
     run("apt-get", *apt_options(arch), "update")
+    mark.write_text(text)
 
 
 def version_key(name):
