@@ -19,7 +19,7 @@
 
 #define QUERY_UDP_SIZE 1232 /* OPT's default */
 
-struct query {
+struct perf_query {
 	uint8_t to_mac[ETH_ALEN];
 	uint8_t from_mac[ETH_ALEN];
 	bool ipv6;
@@ -64,7 +64,7 @@ static inline uint32_t query_sum(const uint8_t *at, size_t n)
 	return sum;
 }
 
-static inline void query_put_ipv4(uint8_t *ip, const struct query *q, size_t udp_bytes)
+static inline void query_put_ipv4(uint8_t *ip, const struct perf_query *q, size_t udp_bytes)
 {
 	memset(ip, 0, 20);
 	ip[0] = 0x45;
@@ -77,7 +77,7 @@ static inline void query_put_ipv4(uint8_t *ip, const struct query *q, size_t udp
 	query_put16(ip + 10, ~sum_fold(query_sum(ip, 20)));
 }
 
-static inline void query_put_ipv6(uint8_t *ip, const struct query *q, size_t udp_bytes)
+static inline void query_put_ipv6(uint8_t *ip, const struct perf_query *q, size_t udp_bytes)
 {
 	memset(ip, 0, 8);
 	ip[0] = 0x60;
@@ -89,7 +89,7 @@ static inline void query_put_ipv6(uint8_t *ip, const struct query *q, size_t udp
 }
 
 /* Returns the end of the message. */
-static inline uint8_t *query_put_dns(uint8_t *dns, const struct query *q, size_t name_bytes_)
+static inline uint8_t *query_put_dns(uint8_t *dns, const struct perf_query *q, size_t name_bytes_)
 {
 	uint8_t *at = dns;
 
@@ -113,7 +113,7 @@ static inline uint8_t *query_put_dns(uint8_t *dns, const struct query *q, size_t
 	return at + 11 + q->n_options;
 }
 
-static inline void query_put_udp(uint8_t *udp, const struct query *q, size_t bytes)
+static inline void query_put_udp(uint8_t *udp, const struct perf_query *q, size_t bytes)
 {
 	size_t address_bytes = q->ipv6 ? 16 : 4;
 	uint32_t sum = 17 + (uint32_t)bytes, check;
@@ -128,7 +128,7 @@ static inline void query_put_udp(uint8_t *udp, const struct query *q, size_t byt
 }
 
 /* Returns the octets of the frame, or 0 if they exceed cap. */
-static inline size_t query_frame(uint8_t *frame, size_t cap, const struct query *q)
+static inline size_t query_frame(uint8_t *frame, size_t cap, const struct perf_query *q)
 {
 	size_t dns_offset = query_dns_offset(q->ipv6), udp_offset = query_udp_offset(q->ipv6);
 	size_t name_octets = name_bytes(q->name);

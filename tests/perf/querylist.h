@@ -19,7 +19,7 @@
 #include "dns/proto.h"
 #include "tests/perf/query.h"
 
-static inline int querylist_word(struct query *q, const char *word)
+static inline int querylist_word(struct perf_query *q, const char *word)
 {
 	char *end;
 	unsigned long size;
@@ -37,7 +37,8 @@ static inline int querylist_word(struct query *q, const char *word)
 }
 
 /* Sets q's name (in `wire`), type and OPT; other fields stay. -EINVAL: not such a line. */
-static inline int querylist_parse(struct query *q, uint8_t wire[DNS_NAME_MAX], const char *line)
+static inline int querylist_parse(struct perf_query *q, uint8_t wire[DNS_NAME_MAX],
+				  const char *line)
 {
 	char copy[1200], *save, *name, *type, *word;
 	int qtype, err = 0;

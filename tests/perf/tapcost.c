@@ -87,7 +87,7 @@ static void open_front(struct bench *b)
 {
 	static const uint8_t mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 0x53 };
 	uint8_t name[256];
-	struct query q = { .ipv6 = b->ipv6, .qtype = 1, .name = name, .from_port = 12345 };
+	struct perf_query q = { .ipv6 = b->ipv6, .qtype = 1, .name = name, .from_port = 12345 };
 	int fds[FRONT_TARGETS];
 
 	stock_name(name, &stock_kinds[0], 0);

@@ -366,15 +366,15 @@ static int open_asked(struct row *row, const struct bench *b, enum asked asked)
 	static const uint32_t firsts[N_ASKED] = { 0, OTHERS, OTHERS, OTHERS, OTHERS };
 	struct asked_query *q = &row->asked[asked];
 	uint8_t name[256];
-	struct query query = { .ipv6 = row->ipv6,
-			       .edns = row->tail,
-			       .qtype = 1,
-			       .name = name,
-			       .options = row->options,
-			       .n_options = row->n_options,
-			       .dnssec_ok = asked >= ASK_NSEC,
-			       .from_port = 12345,
-			       .id = 0x1234 };
+	struct perf_query query = { .ipv6 = row->ipv6,
+				    .edns = row->tail,
+				    .qtype = 1,
+				    .name = name,
+				    .options = row->options,
+				    .n_options = row->n_options,
+				    .dnssec_ok = asked >= ASK_NSEC,
+				    .from_port = 12345,
+				    .id = 0x1234 };
 
 	stock_name(name, row->kind, 0);
 	if (asked >= ASK_WILD)

@@ -98,10 +98,10 @@ static uint32_t udp_sum(const uint8_t *frame, bool ipv6)
 }
 
 /* 1: stored; 0: the line is not a query that fits. `base` has all that the line does not say. */
-static int store(struct gen_query *to, const struct query *base, const char *line)
+static int store(struct gen_query *to, const struct perf_query *base, const char *line)
 {
 	uint8_t wire[DNS_NAME_MAX];
-	struct query q = *base;
+	struct perf_query q = *base;
 
 	if (querylist_parse(&q, wire, line))
 		return 0;

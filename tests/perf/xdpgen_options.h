@@ -19,7 +19,7 @@ struct options {
 	const char *queries;
 	double seconds;
 	double rate;
-	struct query query; /* all except the name */
+	struct perf_query query; /* all except the name */
 	int cpu;
 	uint32_t draw;
 	uint32_t fresh_first;
