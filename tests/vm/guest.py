@@ -19,7 +19,7 @@ import steps_links
 from card import Absent, CardDaemon, CardLab
 from netlab import run
 
-STEPS = steps.STEPS + steps_links.STEPS + steps_driver.STEPS
+STEPS = steps_driver.STEPS + steps.STEPS + steps_links.STEPS
 COMPLAINTS = ("BUG:", "Oops", "WARNING:", "Call Trace", "UBSAN")
 
 
