@@ -13,6 +13,7 @@ has the network devices alone that the caller adds.
 """
 import contextlib
 import dataclasses
+import itertools
 import os
 import re
 import shutil
@@ -66,29 +67,39 @@ SHARE = "local,path={},mount_tag={},security_model=none,readonly=on,multidevs=re
 
 @dataclasses.dataclass(frozen=True)
 class Arch:
-    """Machines of an architecture. `slower`: how many times as long as x86-64 they may take."""
+    """
+    Machines of an architecture. `slower`: how many times as long as x86-64 they may take.
+    `patience`: how many of the host's seconds a second of the guest may take.
+    """
     qemu: str
     words: str  # for the kernel
     bin: str
     tests: str
     mount_project: str = "--bind /new{project}"
     slower: int = 1
+    patience: int = 1
 
 
 # Without KVM. qemu64 lacks instructions that Debian's DPDK wants; without no_timer_check a boot
 # hangs now and then. Of QEMU's processors for arm64, neoverse-n1 is the first that has pages of 16
 # KiB and the atomic instructions that the JIT uses where it finds them.
+#
+# An emulated arm64 is so slow that a busy host would make each time limit in the guest expire. So its
+# clock counts instructions (2 ns each) while it has work, and follows the host's clock while it waits.
+# Its two processors take turns then.
 ARCHS = {
-    "amd64": Arch("qemu-system-x86_64 -M q35 -cpu Nehalem",
+    "amd64": Arch("qemu-system-x86_64 -M q35 -cpu Nehalem -accel tcg,thread=multi",
                   "console=ttyS0 mitigations=off nokaslr no_timer_check",
                   "build/bin", "build/release/tests"),
-    "arm64": Arch("qemu-system-aarch64 -M virt -cpu neoverse-n1",
+    "arm64": Arch("qemu-system-aarch64 -M virt -cpu neoverse-n1 -accel tcg,thread=single -icount shift=1",
                   "console=ttyAMA0 mitigations=off nokaslr",
                   "build/aarch64-linux-gnu/bin", "build/aarch64-linux-gnu/release-nodpdk/tests",
-                  "-t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro project", 6),
+                  "-t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro project",
+                  slower=6, patience=10),
 }
-QEMU = "-nodefaults -no-user-config -display none -no-reboot -accel tcg,thread=multi".split()
+QEMU = "-nodefaults -no-user-config -display none -no-reboot".split()
 CMDLINE = "quiet panic=-1"
+_machines = itertools.count()
 
 
 def arch_of(kernel):
@@ -193,19 +204,29 @@ def boot_here(kernel, command, seconds, modules=(), options=(), **kwargs):
         words = f"{built(kernel)} timeout -k 5 {seconds} sh -c 'cd {ROOT} && {command}'"
         archive = initramfs.write(HOST_ROOT.format(
             project=ROOT, command=words, mount_project=arch.mount_project.format(project=ROOT)))
-        return boot(kernel, archive, seconds + BOOT_SECONDS * arch.slower, [*shares, *options],
-                    **kwargs)
+        return boot(kernel, archive, (seconds + BOOT_SECONDS * arch.slower) * arch.patience,
+                    [*shares, *options], **kwargs)
+
+
+def console_of(kernel):
+    """
+    The guest's console is QEMU's output, and also a file in the folder $VOLLEY_VM_CONSOLE if that is
+    set.
+    """
+    folder = os.environ.get("VOLLEY_VM_CONSOLE")
+    copy = f",logfile={folder}/{kernel}-{os.getpid()}-{next(_machines)}.log" if folder else ""
+    return ["-chardev", f"stdio,id=console{copy}", "-serial", "chardev:console"]
 
 
 def boot(kernel, initramfs, seconds, options=(), words="", memory_mb=1024, cpus=1, before=()):
     """
-    Runs the machine to its end, `before` being words before QEMU's. What its commands printed;
-    Failed where they did not end with 0.
+    Runs the machine to its end, at most `seconds` of the host; `before` are words before QEMU's. What
+    its commands printed; Failed where they did not end with 0.
     """
     folder, arch = fetch.CACHE / kernel, arch_of(kernel)
     command = [*before, *arch.qemu.split(), *QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel",
                folder / "vmlinuz", "-initrd", initramfs,
-               "-append", f"{CMDLINE} {arch.words} {words}", "-serial", "stdio", "-monitor", "none", *options]
+               "-append", f"{CMDLINE} {arch.words} {words}", *console_of(kernel), "-monitor", "none", *options]
     try:
         out = subprocess.run(command, capture_output=True, timeout=seconds, check=False,
                              stdin=subprocess.DEVNULL)
