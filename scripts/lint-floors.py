@@ -21,7 +21,7 @@ STOREYS = {
         "link": "",    # what the kernel says of the host's network links
     },
     "wire": {
-        "port": "xdp base",    # packets in and out; knows no DNS
+        "port": "xdp base link",    # packets in and out; knows no DNS
         "tap": "base dns",    # reports of answers; their producers stand above it
     },
     "data": {
@@ -43,7 +43,7 @@ STOREYS = {
     },
     "host": {
         "config": "xdp base dns port zone xfr resolver limits shield engine worker",
-        "bpf": "xdp base dns tap cache limits config",
+        "bpf": "xdp base dns link tap cache limits config",
         "broker": "xdp base cache config bpf",    # asked for programs and maps; the process that makes them
         "iface": "xdp base link port tap cache engine worker config bpf broker",
     },

@@ -5,15 +5,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
-#include <net/if.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#define ONE_BUFFER_MTU \
-	3498 /* as in iface/watch.c: a page minus the room that kernel and Ethernet need */
+#include "link/link.h"
 
 bool frags_are_known(void)
 {
@@ -32,16 +26,9 @@ bool frags_are_known(void)
 
 bool frags_are_due(const char *ifname)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq request = { 0 };
-	bool are_due;
+	struct link link;
 
-	if (fd < 0)
-		return false;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", ifname);
-	are_due = !ioctl(fd, SIOCGIFMTU, &request) && request.ifr_mtu > ONE_BUFFER_MTU;
-	close(fd);
-	return are_due && frags_are_known();
+	return !link_find(&link, ifname) && link.mtu > LINK_MTU_ONE_BUFFER && frags_are_known();
 }
 
 int frags_want(struct bpf_program *program)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "doctor/gather.h"
+#include "link/sysfs.h"
 
 static bool is_same_address(const struct link *link, const char *text)
 {
@@ -27,7 +28,7 @@ static bool is_sysfs_ours(const struct doctor_nic *nic, const struct link *link)
 {
 	char address[32];
 
-	return doctor_read_number("/sys/class/net/%s/ifindex", nic->name) == nic->ifindex &&
+	return sysfs_shows_link(SYSFS_NET, nic->name, link->ifindex) &&
 	       !doctor_read_line(address, sizeof(address), "/sys/class/net/%s/address",
 				 nic->name) &&
 	       is_same_address(link, address);

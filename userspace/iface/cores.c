@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "link/sysfs.h"
+
 #define NODES_MAX 1024 /* the kernel's MAX_NUMNODES is at most that */
 #define LONG_BITS (8 * sizeof(unsigned long))
 
@@ -27,16 +29,14 @@ static bool read_cores_number(const char *path, long *n)
 	return is_read;
 }
 
-/* /sys may be of another network namespace, and show another interface of this name. */
 int cores_link_node(const char *ifname)
 {
 	char path[96];
 	long n;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/ifindex", ifname);
-	if (!read_cores_number(path, &n) || n != (long)if_nametoindex(ifname))
+	if (!sysfs_shows_link(SYSFS_NET, ifname, if_nametoindex(ifname)))
 		return CORES_NODE_ANY;
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device/numa_node", ifname);
+	snprintf(path, sizeof(path), SYSFS_NET "/%s/device/numa_node", ifname);
 	if (!read_cores_number(path, &n) || n < 0 || n >= NODES_MAX)
 		return CORES_NODE_ANY;
 	return (int)n;

@@ -44,16 +44,12 @@ static void watch_frames(struct iface *iface, uint64_t now_ns)
 /* --- MTU -------------------------------------------------------------------------------------- */
 
 /*
- * The largest MTU whose frames, with two VLAN tags, fit one buffer of a network driver: a page less
- * XDP_PACKET_HEADROOM and skb_shared_info. With a larger MTU most drivers refuse a program. Some
- * allow a larger MTU later, and then drop each larger frame: virtio_net, seen with Linux 6.1 to
- * 7.3.
+ * With an MTU above LINK_MTU_ONE_BUFFER most drivers refuse a program. Some allow a larger MTU
+ * later, and then drop each larger frame: virtio_net, seen with Linux 6.1 to 7.3.
  */
-#define MTU_ONE_BUFFER (4096u - 256u - 320u - 14u - 8u)
-
 static bool fits_watch(uint32_t mtu)
 {
-	return mtu <= MTU_ONE_BUFFER;
+	return mtu <= LINK_MTU_ONE_BUFFER;
 }
 
 /* True if the driver may decide otherwise with this MTU: a native program may no longer fit, or a
@@ -80,7 +76,7 @@ static void watch_mtu(struct iface *iface, uint32_t mtu)
 			  "MTU %u: while the XDP program is there its driver may drop frames of "
 			  "more than %u octets, and volleyd did not attach it, so it stays: ip "
 			  "link set dev %s mtu 1500, or ip link set dev %s xdp off",
-			  mtu, MTU_ONE_BUFFER, iface->config.name, iface->config.name);
+			  mtu, LINK_MTU_ONE_BUFFER, iface->config.name, iface->config.name);
 	}
 }
 

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "link/ethtool.h"
+#include "link/netdev.h"
 #include "link/netlink.h"
-#include "link/txqueues.h"
+#include "link/sysfs.h"
 
 bool link_is(const struct link *link, const char *kind)
 {
@@ -138,8 +139,9 @@ int link_find(struct link *link, const char *ifname)
 	struct nlmsghdr *question = link_begin(buf, 0);
 
 	*link = (struct link){ 0 };
-	if (!mnl_attr_put_strz_check(question, sizeof(buf), IFLA_IFNAME, ifname))
+	if (strlen(ifname) >= IF_NAMESIZE)
 		return -ENODEV;
+	mnl_attr_put_strz(question, IFLA_IFNAME, ifname);
 	return ask_link(link, question);
 }
 
@@ -153,7 +155,16 @@ int link_at(struct link *link, unsigned int ifindex, const uint32_t *netnsid)
 	return ask_link(link, question);
 }
 
-/* Receive queues are combined and receive-only channels. */
+/* The best source first. */
+static uint32_t count_tx_queues(const struct link *link, const char *ifname, uint32_t n_by_ethtool)
+{
+	uint32_t n = netdev_count_tx_queues(link->ifindex);
+
+	if (!n)
+		n = sysfs_count_tx_queues(SYSFS_NET, ifname, link->ifindex);
+	return n ? n : n_by_ethtool;
+}
+
 static void read_queues(struct link *link, const char *ifname)
 {
 	struct ethtool_queues queues;
@@ -161,9 +172,7 @@ static void read_queues(struct link *link, const char *ifname)
 	ethtool_count_queues(ifname, &queues);
 	link->n_queues = queues.n_rx;
 	link->n_queues_max = queues.n_rx_max;
-	link->n_tx_queues = txqueues_count(ifname, link->ifindex);
-	if (!link->n_tx_queues)
-		link->n_tx_queues = queues.n_tx;
+	link->n_tx_queues = count_tx_queues(link, ifname, queues.n_tx);
 }
 
 static void read_driver(struct link *link, const char *ifname)

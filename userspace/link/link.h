@@ -10,6 +10,18 @@
  *      link_at()     by number: rtnetlink alone
  *
  * All functions are for any thread.
+ *
+ * Transmit queues: an AF_XDP socket of queue N sends by transmit queue N. If there is no such
+ * transmit queue, the kernel takes no frame from the socket and reports no error: sendto() returns
+ * 0 (net/xdp/xsk.c, __xsk_generic_xmit(): queue_id >= real_num_tx_queues). virtio_net with an XDP
+ * program is an example: it hides one transmit queue for each possible CPU from the kernel, but
+ * receives on their pairs (drivers/net/virtio_net.c, virtnet_xdp_set()). Sources of their number:
+ *
+ *      netdev.h    queue-get, Linux 6.8; only of a link that is up
+ *      sysfs.h     /sys/class/net/NAME/queues/tx-*, where /sys is of this network namespace
+ *      ethtool.h   channels, where transmit queues have a number of their own (veth)
+ *
+ * IFLA_NUM_TX_QUEUES and combined channels do not help: they count possible queues.
  */
 #ifndef VOLLEY_LINK_LINK_H
 #define VOLLEY_LINK_LINK_H
@@ -18,6 +30,12 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * The largest MTU whose frames, with two VLAN tags, fit one buffer of a network driver: a page less
+ * XDP_PACKET_HEADROOM and skb_shared_info.
+ */
+#define LINK_MTU_ONE_BUFFER (4096u - 256u - 320u - 14u - 8u)
 
 #define LINK_KIND_CAP   24
 #define LINK_DRIVER_CAP 32
@@ -42,7 +60,7 @@ struct link {
 	/* link_read() alone fills these. */
 	uint32_t n_queues;     /* receive queues in use; 1 if the driver does not say */
 	uint32_t n_queues_max; /* the most that ethtool -L can set; 0: the driver does not say */
-	uint32_t n_tx_queues;  /* transmit queues in use (link/txqueues.h); 0: not known */
+	uint32_t n_tx_queues;  /* transmit queues in use; 0: not known */
 	char driver[LINK_DRIVER_CAP]; /* by ethtool; "": not known */
 };
 

@@ -7,6 +7,8 @@
 #ifndef VOLLEY_LINK_NETDEV_H
 #define VOLLEY_LINK_NETDEV_H
 
+#include <stdbool.h>
+
 #include "link/netlink.h"
 
 enum netdev_command {
@@ -45,5 +47,11 @@ int netdev_xdp_features(unsigned int ifindex, uint64_t *features);
 
 /* The same from a message of NETDEV_DEV_GET; 0 if it has none. */
 uint64_t netdev_parse_xdp_features(const struct nlmsghdr *message);
+
+/* The number of transmit queues in use; 0: not known. */
+uint32_t netdev_count_tx_queues(unsigned int ifindex);
+
+/* True if a message of NETDEV_QUEUE_GET describes a transmit queue of that interface. */
+bool netdev_is_tx_queue(const struct nlmsghdr *message, unsigned int ifindex);
 
 #endif

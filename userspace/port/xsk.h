@@ -19,7 +19,7 @@
  * each outstanding late reply one free frame is kept out of the fill ring, up to one in
  * XSK_LATE_SHARE of all frames.
  *
- * The kernel may take no frame from the TX ring (one case is in iface/txqueues.h). The port tells
+ * The kernel may take no frame from the TX ring (one case is in link/link.h). The port tells
  * it again after 1, 2, 4 ... ms, up to a tenth of a second. Control notices it (xsk_sent_read())
  * and closes the socket.
  *

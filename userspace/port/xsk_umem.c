@@ -3,16 +3,12 @@
 #include "port/xsk_umem.h"
 
 #include <errno.h>
-#include <net/if.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "link/link.h"
 #include "port/frame.h"
 
 #define HUGE_BYTES     (2ul << 20)
@@ -38,23 +34,6 @@
 static bool is_umem_power_of_two(uint32_t n)
 {
 	return n && !(n & (n - 1));
-}
-
-static int read_mtu(const char *ifname, uint32_t *mtu)
-{
-	struct ifreq request = { 0 };
-	int fd, err;
-
-	if (strlen(ifname) >= sizeof(request.ifr_name))
-		return -ENODEV;
-	strcpy(request.ifr_name, ifname);
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	err = ioctl(fd, SIOCGIFMTU, &request) ? -errno : 0;
-	close(fd);
-	*mtu = (uint32_t)request.ifr_mtu;
-	return err;
 }
 
 /* Without reserved huge pages: aligned memory gets transparent ones if possible. */
@@ -198,11 +177,13 @@ static bool ask_zerocopy(int fd)
 
 static int choose_sizes(struct xsk_port *x, const struct xsk_config *config, uint32_t *ring_cap)
 {
+	struct link link;
 	uint32_t need;
-	int err = read_mtu(config->ifname, &x->mtu);
+	int err = link_find(&link, config->ifname);
 
 	if (err)
 		return err;
+	x->mtu = link.mtu;
 	need = KERNEL_ROOM + FRAME_HEADERS_MAX - FRAME_IPV6_BYTES - FRAME_UDP_BYTES + x->mtu;
 	x->n_frames = config->n_frames ? config->n_frames : XSK_N_FRAMES_DEFAULT;
 	x->frame_bytes = config->frame_bytes ? config->frame_bytes :

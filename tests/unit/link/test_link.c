@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "link/netlink.h"
+#include "link/netdev.h"
 
 /* A message that grows by attributes; one may hold others. */
 static _Alignas(struct nlmsghdr) uint8_t bytes[1024];
@@ -200,6 +200,32 @@ static void test_of_this_machine(void **state)
 	assert_true(info.is_ethernet && info.n_queues >= 1);
 	assert_int_equal(link_read(&info, "not.there"), -ENODEV);
 	assert_int_equal(info.ifindex, 0);
+	assert_int_equal(link_find(&info, "a-name-that-no-link-has"), -ENODEV);
+	assert_int_equal(netdev_count_tx_queues(INT32_MAX), 0);
+}
+
+enum { QUEUE_ID = 1, QUEUE_IFINDEX, QUEUE_TYPE };
+
+static bool is_transmit(uint32_t ifindex, uint32_t type)
+{
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
+	struct nlmsghdr *question = netlink_begin(buf, 20, 10);
+
+	mnl_attr_put_u32(question, QUEUE_ID, 3);
+	mnl_attr_put_u32(question, QUEUE_TYPE, type);
+	mnl_attr_put_u32(question, QUEUE_IFINDEX, ifindex);
+	return netdev_is_tx_queue(question, 7);
+}
+
+static void test_queue_messages(void **state)
+{
+	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
+
+	(void)state;
+	assert_true(is_transmit(7, 1));
+	assert_false(is_transmit(7, 0)); /* receives */
+	assert_false(is_transmit(8, 1)); /* another interface */
+	assert_false(netdev_is_tx_queue(netlink_begin(buf, 20, 10), 7));
 }
 
 /* --- Generic netlink -------------------------------------------------------------------------- */
@@ -336,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_what_ends_early),
 		cmocka_unit_test(test_broken_lengths),
 		cmocka_unit_test(test_of_this_machine),
+		cmocka_unit_test(test_queue_messages),
 		cmocka_unit_test(test_a_family),
 		cmocka_unit_test(test_a_family_of_this_machine),
 		cmocka_unit_test(test_a_dump),

@@ -16,7 +16,6 @@
 
 #include "link/link.h"
 #include "link/netdev.h"
-#include "link/txqueues.h"
 #include "link/vlans.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
@@ -142,8 +141,8 @@ static void test_transmit_queues(void **state)
 		if (strncmp(recorded[i].name, "queue", 5) != 0)
 			continue;
 		message = copy_message(&recorded[i], recorded[i].n);
-		n_sending += txqueues_is_transmit(message, v0.ifindex);
-		assert_false(txqueues_is_transmit(message, v0.ifindex + 1));
+		n_sending += netdev_is_tx_queue(message, v0.ifindex);
+		assert_false(netdev_is_tx_queue(message, v0.ifindex + 1));
 		n_all++;
 		free(message);
 	}
@@ -169,7 +168,7 @@ static int read_by_all(const struct nlmsghdr *message)
 static void read_as_netdev(const struct nlmsghdr *message)
 {
 	(void)netdev_parse_xdp_features(message);
-	(void)txqueues_is_transmit(message, 1);
+	(void)netdev_is_tx_queue(message, 1);
 }
 
 /* The kernel's datagram ends early, and its length says so. */
