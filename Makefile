@@ -172,13 +172,13 @@ export PYTHONDONTWRITEBYTECODE := 1
 FLOORS   := base dns link \
             port tap \
             cache zone store xfr sign \
-            resolver limits shield rpz engine invalidate census worker \
+            resolver querier limits shield rpz engine invalidate census worker \
             config bpf broker iface \
             transfer zonemgr \
             control policy recursion report daemon \
             client doctor cmd
 OF_THE_DAEMON := transfer zonemgr control policy recursion report daemon
-PROGRAMS := volleyd volleyctl
+PROGRAMS := volleyd volleyctl volley-resolver
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
 NOT_BUILT  := $(if $(filter 1,$(DPDK)),userspace/iface/dpdk_iface_none.c,userspace/port/dpdk% userspace/iface/dpdk_iface.c tests/unit/port/test_dpdk%)
@@ -293,7 +293,7 @@ test-unit: $(UNIT_TESTS) ## unit tests of userspace/ that have not passed as the
 
 # gcc compiles the programs; the newest clang, which knows other warnings, reads the same files and makes no objects.
 CLANG_READS = $(or $(lastword $(foreach c,$(CLANGS),$(wildcard /usr/bin/$(c)))),$(CLANG)) -fsyntax-only $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(if $(filter 1,$(DPDK)),$(DPDK_CFLAGS)) $(CFLAGS_ALL) \
-	-DVOLLEY_SHARE='""' -DVOLLEY_CONFIG='""'
+	-DVOLLEY_SHARE='""' -DVOLLEY_LIBEXEC='""' -DVOLLEY_CONFIG='""'
 
 .PHONY: test-clang
 test-clang: $(ALL) ## clang compiles userspace without a warning, too (CC=clang)
@@ -428,6 +428,7 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/volley $(DESTDIR)$(SYSCONFDIR)/volley
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/volley
 	install -m 755 $(O)/bin/volleyd $(O)/bin/volleyctl $(DESTDIR)$(PREFIX)/sbin/
+	install -D -m 755 $(O)/bin/volley-resolver $(DESTDIR)$(PREFIX)/libexec/volley/volley-resolver
 	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
 	sed 's,@PREFIX@,$(PREFIX),g;s,@SYSCONFDIR@,$(SYSCONFDIR),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
 	install -m 644 zones/root.hints $(SCHEMA) $(DESTDIR)$(PREFIX)/share/volley/
@@ -525,8 +526,8 @@ $(call objs,$(wildcard tests/*/*.c tests/unit/*/*.c)): CPPFLAGS_ALL += -Itests/l
 $(call objs,$(wildcard userspace/port/dpdk*.c tests/unit/port/test_dpdk*.c)): CFLAGS_ALL += $(DPDK_CFLAGS)
 
 # Where what is installed is looked for. Another PREFIX makes this object anew, and no other.
-PREFIX_OBJ := $(call objs,userspace/recursion/recursion_settings.c)
-$(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"'
+PREFIX_OBJ := $(call objs,userspace/recursion/recursion_settings.c userspace/querier/executable.c)
+$(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"' -DVOLLEY_LIBEXEC='"$(PREFIX)/libexec/volley"'
 $(PREFIX_OBJ): $(B)/gen/prefix
 
 # The configuration that volleyd reads without -c: the program opens this path, doctor too, and the text of the option names it.
@@ -586,7 +587,10 @@ endef
 # volleyctl links nothing of the daemon.
 $(B)/bin/volleyd: $(LIBVOLLEY)
 $(B)/bin/volleyctl: $(call floor_libs,doctor)
-$(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o $(LIBCMD)
+# The resolver's process links nothing of the server, and the server nothing of libunbound.
+$(B)/bin/volley-resolver: $(call floor_libs,resolver)
+$(filter-out %/volley-resolver,$(PROGRAMS_HERE:%=$(B)/bin/%)): $(LIBCMD)
+$(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o
 	$(call link)
 
 # The profile built last is the one in bin/; renamed into place, since it may be running.
@@ -629,6 +633,11 @@ endif
 $(UNIT_TESTS): $(B)/%: $(B)/obj/%.o $(LIBTESTS)
 	$(call link,,-lcmocka)
 
+# They start the resolver's process. Under a sanitizer they start the one that is in bin/ already.
+ifeq ($(SAN),)
+$(filter $(B)/tests/unit/recursion/% $(B)/tests/unit/querier/%,$(UNIT_TESTS)): | $(O)/bin/volley-resolver
+endif
+
 # Its memory ends where it says.
 $(B)/tests/unit/zone/test_edit_memory: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc,--wrap=free
 
@@ -640,6 +649,9 @@ $(VERIFY): $(B)/%: $(B)/obj/%.o
 
 $(TOOLS): $(B)/%: $(B)/obj/%.o $(LIBTESTS) $(LIBVOLLEY)
 	$(call link,,-lcmocka)
+
+# Its faults are where questions are submitted.
+$(B)/tests/net/poisoned: LDFLAGS_ALL += -Wl,--wrap=resolver_submit
 
 # A fuzzer brings its own main; a replay gets that of replay.c.
 FUZZ_MAIN := $(if $(filter fuzzer,$(SANS)),,$(B)/obj/tests/fuzz/replay.o)

@@ -33,19 +33,20 @@ STOREYS = {
     },
     "answer": {
         "resolver": "base dns tap zone",
+        "querier": "base dns tap resolver",    # the server's side of the resolver's process
         "limits": "xdp base dns",    # of clients: rights, rates, blocks
         "shield": "xdp base dns cache zone",    # names and intervals for the driver, and their check
         "rpz": "base dns cache zone limits",    # which rule of a policy decides
         "engine": "xdp base dns cache zone resolver limits shield rpz",
         "invalidate": "xdp base dns cache zone engine",    # cached answers that a change affects
         "census": "xdp base dns cache shield engine",    # what the cache holds, counted and matched
-        "worker": "base dns port tap resolver engine",
+        "worker": "base dns port tap resolver querier engine",
     },
     "host": {
         "config": "xdp base dns port zone xfr resolver limits shield engine worker",
         "bpf": "xdp base dns link tap cache limits config",
         "broker": "xdp base cache config bpf",    # asked for programs and maps; the process that makes them
-        "iface": "xdp base link port tap cache engine worker config bpf broker",
+        "iface": "xdp base link port tap cache querier engine worker config bpf broker",
     },
     "zones": {
         "transfer": "xdp base dns port tap zone store xfr resolver engine worker config",
@@ -55,16 +56,16 @@ STOREYS = {
     "operator": {
         "control": "base port config",    # sockets for commands and metrics; knows no daemon
         "policy": "xdp base dns cache limits rpz engine config bpf broker zonemgr control",
-        "recursion": "base dns port cache zone resolver limits engine worker config bpf",
-        "report": "xdp base dns port tap cache zone resolver shield rpz engine census "
+        "recursion": "base dns port cache zone resolver querier limits engine worker config bpf",
+        "report": "xdp base dns port tap cache zone resolver querier shield rpz engine census "
                   "config iface zonemgr control policy recursion",
-        "daemon": "xdp base dns link port tap cache store shield rpz engine invalidate census "
+        "daemon": "xdp base dns link port tap cache store querier shield rpz engine invalidate census "
                   "config bpf broker iface transfer zonemgr control policy recursion report",
     },
     "tools": {
         "client": "base dns port config",    # asks the daemon; knows nothing of it
         "doctor": "xdp base link port resolver config bpf iface client",
-        "cmd": "base cache zone config daemon client doctor",
+        "cmd": "base cache zone resolver config daemon client doctor",
     },
 }
 BELOW = {floor: below.split() for floors in STOREYS.values() for floor, below in floors.items()}

@@ -51,8 +51,12 @@ def other_abi(data):
 
 
 def write(path, data):
+    """volleyd looks for the program of the resolver's process in its own folder."""
     path.write_bytes(data)
     os.chmod(path, 0o755)
+    resolver = path.with_name("volley-resolver")
+    if not resolver.exists():
+        resolver.symlink_to(BIN / "volley-resolver")
     return path
 
 

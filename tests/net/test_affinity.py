@@ -13,11 +13,12 @@ CPUS = sorted(os.sched_getaffinity(0))
 needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="there is one processor")
 
 
-def places(daemon):
+def places(daemon, pid=None):
     """
-    {name of a thread: processors}; those of a resolver that is no longer needed end meanwhile.
+    {name of a thread: processors}, of volleyd or of this process; those of a resolver that is no
+    longer needed end meanwhile.
     """
-    pid = daemon.process.pid
+    pid = pid or daemon.process.pid
     found = {}
     for task in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -41,6 +42,9 @@ def test_all_others_run_where_no_worker_does(lab, daemon, tmp_path):
     assert len(workers) == 1 and len(threads) > 6
     assert {tuple(cpus) for name, cpus in threads.items() if not is_worker(name)} == \
         {tuple(set(CPUS) - workers)}
+    resolver = daemon.status()["recursion"]["process"]
+    wait_for("the resolver's process is beside it", lambda: {
+        tuple(cpus) for cpus in places(daemon, resolver).values()} == {tuple(set(CPUS) - workers)})
     # those of another resolver, too
     daemon.configure(server={"workers": 1}, zones=[zone("z.test", path)],
                      recursion={**recursion, "forward": ["192.0.2.98"]})

@@ -80,6 +80,24 @@ void affinity_move_threads(const struct affinity *affinity)
 		closedir(tasks);
 }
 
+void affinity_share(pid_t pid)
+{
+	struct dirent *task;
+	cpu_set_t cpus;
+	char path[32];
+	DIR *tasks;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && (task = readdir(tasks)))
+		if (atoi(task->d_name) > 0)
+			(void)sched_setaffinity(atoi(task->d_name), sizeof(cpus), &cpus);
+	if (tasks)
+		closedir(tasks);
+}
+
 int affinity_stand_behind(pid_t tid)
 {
 	struct sched_param none = { 0 };

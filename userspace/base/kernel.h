@@ -50,6 +50,13 @@ int privilege_drop_alone(void) __attribute__((warn_unused_result));
  */
 int privilege_drop_thread(void) __attribute__((warn_unused_result));
 
+/*
+ * Lets the processes that the calling thread starts from now on keep CAP_DAC_READ_SEARCH, if the
+ * thread has it, until they give it up by privilege_drop_all(). They get no other capability, also
+ * if the daemon is root. 0 or -EPERM.
+ */
+int privilege_pass_reading(void) __attribute__((warn_unused_result));
+
 /* Gives up all capabilities of the calling thread for good, and of all that it executes. 0 or
  * -errno. */
 int privilege_drop_all(void) __attribute__((warn_unused_result));

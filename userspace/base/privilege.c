@@ -90,6 +90,19 @@ int privilege_drop_thread(void)
 	return keep_capabilities(caps, 1);
 }
 
+int privilege_pass_reading(void)
+{
+	int err = keep_capabilities((const unsigned int[]){ CAP_DAC_READ_SEARCH }, 1);
+
+	if (err || !capng_have_capability(CAPNG_PERMITTED, CAP_DAC_READ_SEARCH))
+		return err;
+	if (capng_update(CAPNG_ADD, CAPNG_INHERITABLE, CAP_DAC_READ_SEARCH) ||
+	    capng_apply(CAPNG_SELECT_CAPS))
+		return -EPERM;
+	/* Without the ambient set, a process of another user than root keeps nothing. */
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0) ? -errno : 0;
+}
+
 int privilege_drop_all(void)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) ||

@@ -33,6 +33,8 @@
 	  "blocks of the command block add cannot be read or stored")                          \
 	F(RECURSION_CLIENTS, recursion_clients, WARNS, "",                                    \
 	  "the driver does not know all clients that may recurse: workers answer these")      \
+	F(RESOLVER, resolver, WARNS, "",                                                      \
+	  "the resolver's process does not start, or has ended within the last minute")       \
 	F(RESIZE, resize, WARNS, "",                                                          \
 	  "the cache could not get the size that a reload asked for")                          \
 	F(SNAPSHOTS, snapshots, WARNS, "",                                                    \

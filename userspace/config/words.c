@@ -10,7 +10,7 @@
 
 #include "config/fault_list.h"
 #include "engine/engine.h"
-#include "resolver/resolver.h"
+#include "resolver/resolver_counters.h"
 #include "worker/responder.h"
 
 const struct words_command words_commands[] = {

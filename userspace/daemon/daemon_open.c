@@ -443,6 +443,7 @@ static int open_crew(struct daemon *d, const struct config *wanted)
 		.cache = d->cache.cache,
 		.data = &d->published,
 		.resolver = recursion_resolver(d->resolution.recursion),
+		.bells = recursion_bells(d->resolution.recursion),
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
 		.n_tcp_conns = d->descriptors.n_tcp,
 		.n_tcp_peers = d->descriptors.n_transfer,

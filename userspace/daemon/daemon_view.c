@@ -53,6 +53,7 @@ static void put_view_faults(const char **faults, struct daemon *d)
 	faults[FAULT_TAPS] = d->observers.taps_error;
 	put_policy_faults(faults, d);
 	faults[FAULT_RECURSION_CLIENTS] = recursion_problem(d->resolution.recursion);
+	faults[FAULT_RESOLVER] = recursion_process_problem(d->resolution.recursion);
 	faults[FAULT_RESIZE] = resize_problem(d->jobs.resize);
 	faults[FAULT_SNAPSHOTS] = snapshots_error(d->jobs.snapshots);
 	faults[FAULT_DESCRIPTORS] = d->descriptors.problem;

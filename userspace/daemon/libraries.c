@@ -13,8 +13,9 @@
 #include <protobuf-c/protobuf-c.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unbound.h>
 #include <yaml.h>
+
+#include "querier/executable.h"
 
 /* The only function of DPDK here: its headers want flags of their own. NULL in a build without. */
 const char *rte_version(void) __attribute__((weak));
@@ -23,6 +24,19 @@ const char *rte_version(void) __attribute__((weak));
 static const char *dpdk_version(void)
 {
 	return rte_version ? rte_version() + strcspn(rte_version(), "0123456789") : "";
+}
+
+/* It is a library of volley-resolver alone. */
+static const char *unbound_version(void)
+{
+	static char text[32];
+	struct executable program;
+	char err[320];
+
+	if (!executable_open(&program, NULL, err, sizeof(err)))
+		executable_libunbound(&program, text, sizeof(text));
+	executable_close(&program);
+	return *text ? text : "not found";
 }
 
 static const char *openssl_version(void)
@@ -57,7 +71,7 @@ static const struct {
 	const char *(*version)(void);
 } versions[] = {
 	{ "ldns", ldns_version },
-	{ "libunbound", ub_version },
+	{ "libunbound", unbound_version },
 	{ "libevent_core", event_get_version },
 	{ "lmdb", lmdb_version },
 	{ "yaml-0.1", yaml_get_version_string },

@@ -3,6 +3,7 @@
 #include "daemon/resolution.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -106,6 +107,17 @@ static int64_t wall_ahead_s(void)
 	return (int64_t)clock_wall_s() - (int64_t)(clock_ns() / CLOCK_NS_PER_S);
 }
 
+/* Workers are opened later, on some of the processors that this thread may use now. */
+static unsigned int most_workers(const struct config *config)
+{
+	cpu_set_t cpus;
+
+	if (config->n_workers)
+		return config->n_workers;
+	return sched_getaffinity(0, sizeof(cpus), &cpus) ? CPU_SETSIZE :
+							   (unsigned int)CPU_COUNT(&cpus);
+}
+
 int resolution_open(struct resolution *r, struct config *config, struct background *background,
 		    struct tap *tap)
 {
@@ -120,6 +132,7 @@ int resolution_open(struct resolution *r, struct config *config, struct backgrou
 		.make_room = make_resolution_room,
 		.room_user = r,
 		.tap = tap,
+		.n_workers = most_workers(config),
 	};
 	char err[512];
 	int code = recursion_new(&r->recursion, &env);

@@ -12,7 +12,7 @@
 #include "dns/query.h"
 #include "engine/engine_config.h"
 #include "rpz/policy_servers.h"
-#include "resolver/resolver.h"
+#include "resolver/resolver_question.h"
 
 #define ENGINE_AHEAD 16 /* queries that are read ahead at most */
 

@@ -14,6 +14,7 @@
 #include "iface/refresh.h"
 #include "iface/workers_state.h"
 #include "port/tcp.h"
+#include "querier/bells.h"
 #include "tap/tap.h"
 
 #define PORTS_FIRST       64u
@@ -178,6 +179,8 @@ static int open_member(struct workers *workers, unsigned int i, const struct wor
 		.resolver = env->resolver,
 		.n_pending = share_of(workers, env->n_pending),
 		.handover = env->handover,
+		.desk = i,
+		.bell_fd = env->bells ? bells_fd(env->bells, i) : -1,
 	};
 	struct worker_config config = { .id = i,
 					.cpu = m->cpu,
@@ -198,6 +201,8 @@ static int open_member(struct workers *workers, unsigned int i, const struct wor
 		return err;
 	config.ctx = m->responder;
 	sources[config.n_sources++] = responder_source(m->responder);
+	if (env->bells)
+		sources[config.n_sources++] = responder_bell_source(m->responder);
 	if (env->handover)
 		sources[config.n_sources++] = responder_handover_source(m->responder);
 	config.n_sources = add_refresh(workers, m, env->refresh_fd, sources, config.n_sources);

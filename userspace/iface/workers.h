@@ -37,7 +37,8 @@ struct workers_env {
 	cpu_set_t cpus; /* allowed processors */
 	struct cache *cache;
 	struct engine_data *data;
-	struct resolver **resolver; /* as in struct responder_config */
+	struct querier **resolver; /* as in struct responder_config */
+	const struct bells *bells; /* one for each worker at least; NULL: there is no resolver */
 	uint32_t n_pending; /* outstanding questions, in all; 0: none before workers_make_room() */
 	uint32_t n_tcp_conns;      /* at a time, over all workers */
 	uint32_t n_tcp_peers;      /* in addition: connections of peers (port/tcp_peers.h) */

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
-#include <unbound.h>
 #include <urcu-qsbr.h>
 
 #include "base/err.h"
@@ -20,10 +18,7 @@
 #include "recursion/recursion_settings.h"
 #include "port/addr.h"
 #include "resolver/anchors.h"
-#include "resolver/forward.h"
 #include "resolver/unbound_version.h"
-
-#define RELEASE_US 5000 /* between two checks whether workers have released all answers */
 
 /* No zone has this apex, since folded names have no capital letters. */
 static const uint8_t apex[] = "\011RECURSION";
@@ -34,77 +29,61 @@ struct setup {
 	struct clients_list mapped;     /* for the driver: without the clients that are set apart */
 	struct clients *clients;        /* NULL: the list is empty */
 	struct engine_recursion *rules; /* NULL: no recursion */
-	struct resolver *resolver;      /* NULL: no recursion */
+	struct querier *resolver;       /* NULL: no recursion */
 	struct recursion_settings settings;
 };
 
 /* A resolver that gets no new questions, and ends in the background. */
 struct retired {
 	struct background_job job; /* first */
-	struct recursion *owner;
-	struct resolver *resolver;
-	bool is_stopped;
-	struct retired *next; /* of resolvers that were not released in time */
+	struct querier *resolver;
 };
 
 struct recursion {
 	struct recursion_env env;
+	struct executable program;
+	char no_program[320]; /* why there is none; "": there is */
+	char libunbound[32];
+	struct bells bells;
+	struct querier_env querier_env;
 	struct config_recursion config;
 	struct setup now;
-	struct resolver *published; /* RCU: now.resolver, until the stop */
-	struct retired *left;
+	struct querier *published;    /* RCU: now.resolver, until the stop */
 	struct clients_prefix *apart; /* recursion_set_apart() */
 	size_t n_apart;
 	bool is_apart_known;
 	bool is_map_right;                  /* the driver's map holds exactly now.mapped */
 	char root_copy[PORT_ADDR_TEXT_CAP]; /* "": there is none */
 	char problem[128];
+	struct querier_report process; /* recursion_process_problem() */
 };
 
 /* --- The end of a resolver -------------------------------------------------------------------- */
 
-static void stop_recursion(struct retired *retired)
-{
-	if (!retired->is_stopped)
-		resolver_stop(retired->resolver);
-	retired->is_stopped = true;
-}
-
-/* Workers still hold answers of the resolver, and release them within a round. */
 static void run_recursion(struct background_job *job)
 {
 	struct retired *retired = (struct retired *)job;
 
-	stop_recursion(retired);
-	while (!resolver_is_released(retired->resolver)) {
-		if (background_is_cancelled(job))
-			return;
-		usleep(RELEASE_US);
-	}
-	resolver_free(retired->resolver);
+	querier_stop(retired->resolver);
+	querier_free(retired->resolver);
 	retired->resolver = NULL;
 }
 
+/* A job that has not run was cancelled. */
 static void recursion_ended(struct background_job *job)
 {
 	struct retired *retired = (struct retired *)job;
 
-	if (!retired->resolver) {
-		free(retired);
-		return;
-	}
-	stop_recursion(retired);
-	retired->next = retired->owner->left;
-	retired->owner->left = retired;
+	if (retired->resolver)
+		run_recursion(job);
+	free(retired);
 }
 
 /* No worker submits to the resolver any more. */
-static void retire_recursion(struct recursion *r, struct retired *retired,
-			     struct resolver *resolver)
+static void retire_recursion(struct recursion *r, struct retired *retired, struct querier *resolver)
 {
 	*retired = (struct retired){
 		.job = { .run = run_recursion, .ended = recursion_ended },
-		.owner = r,
 		.resolver = resolver,
 	};
 	background_start(r->env.background, &retired->job);
@@ -116,26 +95,14 @@ static void retire_recursion(struct recursion *r, struct retired *retired,
 static void setup_fini(struct recursion *r, struct setup *s)
 {
 	if (s->resolver && s->resolver != r->now.resolver) {
-		resolver_stop(s->resolver); /* it had no questions */
-		resolver_free(s->resolver);
+		querier_stop(s->resolver); /* it had no questions */
+		querier_free(s->resolver);
 	}
 	free(s->rules);
 	clients_free(s->clients);
 	clients_list_fini(&s->list);
 	clients_list_fini(&s->mapped);
 	recursion_settings_fini(&s->settings);
-}
-
-/* A resolver has a socket for each question upstream, in addition to those of workers and TCP. */
-static void raise_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &limit))
-		log_warn("RLIMIT_NOFILE could not be raised: %s", err_text(-errno));
 }
 
 /* WHY may begin with a key of recursion: "root-hints: ...". */
@@ -147,14 +114,13 @@ static void put_recursion_fault(char *err, size_t err_cap, const char *why)
 	snprintf(err, err_cap, "recursion%s%s", words_find_key(path) ? "." : ": ", why);
 }
 
-static int start_resolver(struct resolver **out, const struct recursion_settings *settings,
-			  char *err, size_t err_cap)
+static int start_resolver(struct querier **out, const struct recursion_settings *settings,
+			  const struct querier_env *env, char *err, size_t err_cap)
 {
 	char why[448] = "";
 	int code;
 
-	raise_files();
-	code = resolver_start(out, &settings->resolver, why, sizeof(why));
+	code = querier_start(out, &settings->resolver, env, why, sizeof(why));
 	if (code)
 		put_recursion_fault(err, err_cap, *why ? why : err_text(code));
 	return code;
@@ -177,10 +143,27 @@ static int check_followed_anchor(const struct recursion_settings *settings, char
 	return code;
 }
 
+static int check_start(const struct recursion_settings *settings, char *err, size_t err_cap)
+{
+	struct executable program;
+	struct querier *resolver;
+	const struct querier_env env = { .program = &program };
+	int code = executable_open(&program, NULL, err, err_cap);
+
+	if (code)
+		return code;
+	code = start_resolver(&resolver, settings, &env, err, err_cap);
+	if (!code) {
+		querier_stop(resolver);
+		querier_free(resolver);
+	}
+	executable_close(&program);
+	return code;
+}
+
 int recursion_check(const struct config *config, char *err, size_t err_cap)
 {
 	struct recursion_settings settings;
-	struct resolver *resolver;
 	int code;
 
 	if (!config->recursion.n_allow)
@@ -190,13 +173,9 @@ int recursion_check(const struct config *config, char *err, size_t err_cap)
 		snprintf(err, err_cap, "recursion: %s", err_text(code));
 		return code;
 	}
-	code = start_resolver(&resolver, &settings, err, err_cap);
-	if (!code) {
-		resolver_stop(resolver);
-		resolver_free(resolver);
-	} else {
+	code = check_start(&settings, err, err_cap);
+	if (code)
 		config_locate(config, err, err_cap);
-	}
 	recursion_settings_fini(&settings);
 	return code;
 }
@@ -204,8 +183,12 @@ int recursion_check(const struct config *config, char *err, size_t err_cap)
 /* The running resolver, if it works in the same way; otherwise a new one. */
 static int choose_resolver(struct recursion *r, struct setup *s, char *err, size_t err_cap)
 {
+	if (*r->no_program) {
+		snprintf(err, err_cap, "recursion: %s", r->no_program);
+		return ERR_CONFIG;
+	}
 	if (!r->now.resolver || strcmp(s->settings.text, r->now.settings.text) != 0)
-		return start_resolver(&s->resolver, &s->settings, err, err_cap);
+		return start_resolver(&s->resolver, &s->settings, &r->querier_env, err, err_cap);
 	s->resolver = r->now.resolver;
 	return check_followed_anchor(&s->settings, err, err_cap);
 }
@@ -241,7 +224,6 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 		code = clients_new(&s->clients, s->list.prefixes, s->list.n);
 	if (!code && recursion->n_allow)
 		code = recursion_settings_make(&s->settings, recursion, r->env.engine_digest);
-	s->settings.resolver.tap = r->env.tap;
 	if (!code && recursion->root_copy && *r->root_copy)
 		s->settings.resolver.root_copy = r->root_copy;
 	if (!code && recursion->n_allow)
@@ -374,10 +356,10 @@ static bool has_forwarder(const struct recursion *r)
 
 static void tell_recursion(const struct recursion *r)
 {
-	if (r->now.resolver && !has_forwarder(r) && !unbound_version_is_sound(ub_version()))
+	if (r->now.resolver && !has_forwarder(r) && !unbound_version_is_sound(r->libunbound))
 		log_warn("recursion: libunbound %s is older than " UNBOUND_VERSION_SOUND
 			 ": " UNBOUND_VERSION_REASON "; see volleyctl doctor",
-			 ub_version());
+			 r->libunbound);
 	if (r->now.resolver)
 		log_info("recursion: %s, %u threads, for %u prefixes%s",
 			 r->config.forward ? "forwards" : "iterates", r->config.n_threads,
@@ -434,14 +416,14 @@ int recursion_flush(struct recursion *r)
 static int replace_resolver(struct recursion *r, char *err, size_t err_cap)
 {
 	struct retired *retired = malloc(sizeof(*retired));
-	struct resolver *resolver, *old = r->now.resolver;
+	struct querier *resolver, *old = r->now.resolver;
 	int code;
 
 	if (!retired) {
 		snprintf(err, err_cap, "%s", err_text(-ENOMEM));
 		return -ENOMEM;
 	}
-	code = start_resolver(&resolver, &r->now.settings, err, err_cap);
+	code = start_resolver(&resolver, &r->now.settings, &r->querier_env, err, err_cap);
 	if (code) {
 		free(retired);
 		return code;
@@ -488,7 +470,7 @@ const struct config_recursion *recursion_config(const struct recursion *r)
 	return &r->config;
 }
 
-struct resolver **recursion_resolver(struct recursion *r)
+struct querier **recursion_resolver(struct recursion *r)
 {
 	return &r->published;
 }
@@ -513,13 +495,13 @@ void recursion_report(const struct recursion *r, struct recursion_report *out)
 	*out = (struct recursion_report){
 		.is_on = r->now.resolver,
 		.has_own_forwarder = has_forwarder(r),
-		.libunbound = ub_version(),
+		.libunbound = r->libunbound,
 		.resolver = r->now.resolver,
 		.resolver_config = r->now.resolver ? &r->now.settings.resolver : NULL,
 		.root_hints = r->now.settings.resolver.root_hints,
 	};
 	if (r->now.resolver)
-		resolver_counters_read(r->now.resolver, &out->counters);
+		querier_report_read(r->now.resolver, &out->process);
 }
 
 const char *recursion_problem(const struct recursion *r)
@@ -527,22 +509,57 @@ const char *recursion_problem(const struct recursion *r)
 	return r ? r->problem : "";
 }
 
+const char *recursion_process_problem(struct recursion *r)
+{
+	if (!r || !r->now.resolver)
+		return "";
+	querier_report_read(r->now.resolver, &r->process);
+	return r->process.problem;
+}
+
 /* --- From start to end ------------------------------------------------------------------------ */
+
+/* Without the program, only recursion fails. */
+static int open_recursion(struct recursion *r)
+{
+	if (executable_open(&r->program, r->env.programs, r->no_program, sizeof(r->no_program)))
+		log_warn("recursion is not possible: %s", r->no_program);
+	executable_libunbound(&r->program, r->libunbound, sizeof(r->libunbound));
+	r->querier_env = (struct querier_env){
+		.program = &r->program,
+		.bells = &r->bells,
+		.tap = r->env.tap,
+	};
+	return bells_open(&r->bells, r->env.n_workers);
+}
 
 int recursion_new(struct recursion **out, const struct recursion_env *env)
 {
 	struct recursion *r = calloc(1, sizeof(*r));
+	int code;
 
 	if (!r)
 		return -ENOMEM;
 	r->env = *env;
+	code = open_recursion(r);
+	if (code) {
+		bells_close(&r->bells);
+		executable_close(&r->program);
+		free(r);
+		return code;
+	}
 	*out = r;
 	return 0;
 }
 
+const struct bells *recursion_bells(const struct recursion *r)
+{
+	return &r->bells;
+}
+
 void recursion_stop(struct recursion *r)
 {
-	struct resolver *resolver;
+	struct querier *resolver;
 
 	if (!r)
 		return;
@@ -550,26 +567,21 @@ void recursion_stop(struct recursion *r)
 	if (!resolver)
 		return;
 	(void)grace_wait_userspace(NULL);
-	resolver_stop(resolver);
+	querier_stop(resolver);
 }
 
 void recursion_free(struct recursion *r)
 {
-	struct retired *retired, *next;
-
 	if (!r)
 		return;
-	for (retired = r->left; retired; retired = next) {
-		next = retired->next;
-		resolver_free(retired->resolver);
-		free(retired);
-	}
-	resolver_free(r->now.resolver);
+	querier_free(r->now.resolver);
 	r->now.resolver = NULL;
 	rcu_xchg_pointer(&r->env.published->clients, NULL);
 	rcu_xchg_pointer(&r->env.published->recursion, NULL);
 	setup_fini(r, &r->now);
 	config_recursion_fini(&r->config);
 	free(r->apart);
+	bells_close(&r->bells);
+	executable_close(&r->program);
 	free(r);
 }

@@ -6,7 +6,7 @@
  *
  *	configuration ─► clients (clients_map.h) ──► engine_data.clients, driver's map
  *	             ├─► settings (recursion_settings.h) ─► engine_data.recursion, a cache slot
- *	             └─► resolver_start() ─► *recursion_resolver()
+ *	             └─► querier_start() ──► *recursion_resolver()
  *
  *	reload  all new parts are made ─► pointers swapped ─► grace period ─► old parts freed;
  *	        the old resolver ends in the background: the new one asks its outstanding
@@ -39,7 +39,7 @@
 #include "config/config.h"
 #include "limits/clients.h"
 #include "engine/engine.h"
-#include "resolver/resolver.h"
+#include "querier/querier.h"
 
 struct recursion;
 
@@ -59,7 +59,9 @@ struct recursion_env {
 	 */
 	int (*make_room)(void *user, uint32_t n_questions);
 	void *room_user;
-	struct tap *tap; /* as in struct resolver_config */
+	struct tap *tap;        /* gets queries to upstreams; or NULL */
+	unsigned int n_workers; /* at most so many workers ask */
+	const char *programs;   /* the folder of volley-resolver; NULL: the usual ones */
 };
 
 /* 0 or -ENOMEM. No client may recurse yet, and all may ask for the zones. */
@@ -96,7 +98,10 @@ int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefix
 const struct config_recursion *recursion_config(const struct recursion *r);
 
 /* The pointer to the resolver, for responders; it is NULL while nothing is asked upstream. */
-struct resolver **recursion_resolver(struct recursion *r);
+struct querier **recursion_resolver(struct recursion *r);
+
+/* A bell for each worker, for responders. */
+const struct bells *recursion_bells(const struct recursion *r);
 
 /* The slot of answers from upstream in the cache; 0: none. */
 uint32_t recursion_slot(const struct recursion *r);
@@ -134,11 +139,12 @@ bool recursion_restricts_zones(const struct recursion *r);
 struct recursion_report {
 	bool is_on;
 	bool has_own_forwarder; /* resolver/forward.h asks; otherwise libunbound */
-	const char *libunbound; /* the version that runs, whether or not it is asked; static */
-	const struct resolver *resolver; /* for resolver/inspect.h; NULL: recursion is off */
+	const char
+		*libunbound; /* the version of the resolver's program, whether or not it is asked */
+	struct querier *resolver; /* for querier/inspect.h; NULL: recursion is off */
 	const struct resolver_config *resolver_config; /* of its start; NULL: recursion is off */
-	const char *root_hints;            /* NULL: libunbound's own hints, or none needed */
-	struct resolver_counters counters; /* of this resolver, without earlier resolvers */
+	const char *root_hints;        /* NULL: libunbound's own hints, or none needed */
+	struct querier_report process; /* of this resolver, without earlier resolvers */
 };
 
 /*
@@ -149,6 +155,10 @@ void recursion_report(const struct recursion *r, struct recursion_report *out);
 
 /* Why the driver does not know all clients since their last change; "": it does. */
 const char *recursion_problem(const struct recursion *r);
+
+/* The same of the resolver's process: why it does not run, or has ended of late. Valid until the
+ * next call. */
+const char *recursion_process_problem(struct recursion *r);
 
 /* Ends all outstanding questions, and takes no new ones. Called while the workers still run. */
 void recursion_stop(struct recursion *r);

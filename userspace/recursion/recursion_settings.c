@@ -14,7 +14,6 @@
 #include "dns/nameset.h"
 #include "engine/special.h"
 #include "recursion/recursion_keys.h"
-#include "resolver/forward.h"
 
 /* make install puts shared files there. */
 #define ROOT_HINTS VOLLEY_SHARE "/root.hints"

@@ -13,7 +13,7 @@
 
 #include "config/config.h"
 #include "engine/engine.h"
-#include "resolver/resolver.h"
+#include "resolver/resolver_config.h"
 
 struct recursion_settings {
 	struct resolver_config resolver; /* points into the configuration, and to stubs */

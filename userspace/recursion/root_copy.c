@@ -34,7 +34,7 @@ struct root_copy {
 	struct recursion *recursion;
 	struct engine *engine;
 	struct responder *responder;
-	struct resolver *no_resolver; /* NULL: this authority asks no upstream */
+	struct querier *no_resolver; /* NULL: this authority asks no upstream */
 	struct port *udp, *tcp;
 	struct worker *worker;
 	bool is_open;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unbound.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -40,13 +39,15 @@ static void counter(struct metrics_text *out, const char *part, const char *name
 
 static void put_daemon(const struct report_view *v, struct metrics_text *out)
 {
+	struct recursion_report recursion;
 	char abi[NUMBER_CAP];
 
+	recursion_report(v->recursion, &recursion);
 	snprintf(abi, sizeof(abi), "%d", VOLLEY_ABI);
 	metrics_text_family(out, METRICS_GAUGE, "build_info",
 			    "versions of volleyd and libunbound, and ABI of the maps");
 	metrics_text_sample(out, 1, "version", VOLLEY_VERSION, "abi", abi, "libunbound",
-			    ub_version(), NULL);
+			    recursion.libunbound, NULL);
 	gauge(out, "uptime_seconds", "since volleyd was started",
 	      (clock_ns() - v->started_ns) / CLOCK_NS_PER_S);
 	gauge(out, "ready", "1 when zones are loaded and workers answer", v->is_ready);
@@ -389,15 +390,19 @@ static void put_recursion(const struct report_view *v, struct metrics_text *out)
 	gauge(out, "recursion", "1 when names outside the zones are asked upstream", report.is_on);
 	if (!report.is_on)
 		return;
-#define PUT(name, words) counter(out, "resolver", #name, words, report.counters.name);
+#define PUT(name, words) counter(out, "resolver", #name, words, report.process.counters.name);
 	RESOLVER_COUNTERS(PUT)
 #undef PUT
 	metrics_text_family(out, METRICS_HISTOGRAM, "resolver_answer_seconds",
 			    "answers of upstreams: to a question of libunbound, to a query of the "
 			    "forwarder over UDP");
-	metrics_text_histogram(out, &report.counters.took, NULL, NULL);
+	metrics_text_histogram(out, &report.process.counters.took, NULL, NULL);
 	gauge(out, "resolver_outstanding", "questions that wait for upstreams",
-	      report.counters.outstanding);
+	      report.process.counters.outstanding);
+	counter(out, "resolver", "restarts", "ends of the resolver's process that were not ordered",
+		report.process.n_restarts);
+	gauge(out, "resolver_resident_bytes", "memory of the resolver's process",
+	      report.process.rss_bytes);
 	workers_responder_counters(v->workers, &responder);
 #define PUT(name, words) counter(out, "responder", #name, words, responder.name);
 	RESPONDER_COUNTERS(PUT)

@@ -12,7 +12,7 @@
 #include "census/cache_census.h"
 #include "census/cache_match.h"
 #include "report/report_view.h"
-#include "resolver/inspect.h"
+#include "querier/inspect.h"
 
 /* "starting", "serving" or "stopping". Static. */
 const char *report_state_text(enum report_state state);
@@ -49,7 +49,7 @@ void report_recursion_counters(json_t *o, const struct report_view *v);
 void report_lookup(json_t *o, const struct report_view *v, const struct cache_match *match);
 
 /*
- * The resolver's state of upstreams, as JSON: resolver/inspect.h says which values may not belong
+ * The resolver's state of upstreams, as JSON: querier/inspect.h says which values may not belong
  * together. Units are in the names. Each function returns a new reference, or NULL: no memory.
  * Control's thread.
  */
@@ -58,18 +58,18 @@ void report_lookup(json_t *o, const struct report_view *v, const struct cache_ma
  * The servers that get a target's questions: an object with way, zone, and, if known, addresses,
  * first, transport or root_hints.
  */
-json_t *report_upstreams_way(const struct resolver_config *config, const struct resolver *r,
+json_t *report_upstreams_way(const struct resolver_config *config, struct querier *r,
 			     size_t target);
 
 /* An array with a row for each thread and upstream of the forwarder. Empty if libunbound asks. */
-json_t *report_upstreams(const struct resolver *r);
+json_t *report_upstreams(struct querier *r);
 
 /* The counts of a target of libunbound. NULL: no memory, or another row has them. */
-json_t *report_upstreams_target(const struct resolver_config *config, const struct resolver *r,
+json_t *report_upstreams_target(const struct resolver_config *config, struct querier *r,
 				size_t target);
 
 /* For `volleyctl resolver infra`. resolver NULL: recursion is off. */
-json_t *report_upstreams_all(const struct resolver_config *config, const struct resolver *r);
+json_t *report_upstreams_all(const struct resolver_config *config, struct querier *r);
 
 /* The filter of names that exist, for `volleyctl names`. */
 

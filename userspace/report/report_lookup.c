@@ -15,7 +15,7 @@
 #include "rpz/policy.h"
 #include "engine/special.h"
 #include "resolver/anchors.h"
-#include "resolver/inspect.h"
+#include "querier/inspect.h"
 #include "zone/rdprint.h"
 #include "zone/set.h"
 
@@ -168,7 +168,7 @@ static void put_before(json_t *o, struct lookup *l, bool recurses)
 
 static void put_upstream(json_t *o, const struct lookup *l, const struct recursion_report *report)
 {
-	const struct resolver *r = report->resolver;
+	struct querier *r = report->resolver;
 	size_t target = inspect_target_of(r, l->folded, l->qtype);
 	json_t *way = report_upstreams_way(report->resolver_config, r, target);
 	json_t *asks = json_object(), *list, *row;
@@ -303,7 +303,7 @@ static json_t *report_failure(const struct failure *f, uint64_t now_ns)
 	return o;
 }
 
-static void put_failures(json_t *o, const struct lookup *l, const struct resolver *r)
+static void put_failures(json_t *o, const struct lookup *l, struct querier *r)
 {
 	struct failure *found = malloc(FAILURES_SHOWN * sizeof(*found));
 	uint64_t now_ns = clock_ns();

@@ -40,8 +40,13 @@ static void put_upstreams(json_t *o, const struct recursion_report *report,
 	json_put_int(o, "client_prefixes", config->n_allow);
 	json_put_bool(o, "validates", config->trust_anchor || config->auto_trust_anchor);
 	json_put_int(o, "threads", config->n_threads);
-	json_put_int(o, "outstanding", report->counters.outstanding);
+	json_put_int(o, "outstanding", report->process.counters.outstanding);
 	json_put_int(o, "max_outstanding", config->max_outstanding);
+	json_put_int(o, "process", (uint64_t)report->process.pid);
+	json_put_int(o, "process_restarts", report->process.n_restarts);
+	json_put_int(o, "process_bytes", report->process.rss_bytes);
+	if (report->process.refuses)
+		json_put_bool(o, "refuses_suspects", true);
 }
 
 /* "serial 5, asked at 127.88.0.6@40001", or the reason why the root servers are asked. */
@@ -106,6 +111,6 @@ void report_recursion_counters(json_t *o, const struct report_view *v)
 	recursion_report(v->recursion, &report);
 	if (!report.is_on)
 		return;
-	json_object_set_new(o, "resolver", report_resolver(&report.counters));
+	json_object_set_new(o, "resolver", report_resolver(&report.process.counters));
 	json_object_set_new(o, "responder", report_responder(v));
 }

@@ -56,7 +56,7 @@ static const char *tcp_text(const struct forward_seen *seen, uint64_t now_ns)
 	return seen->tcp_shut_until_ns > now_ns ? "handshake failed" : "closed";
 }
 
-static void put_upstream_address(json_t *o, const struct upstream *u)
+static void put_upstream_address(json_t *o, const struct inspect_upstream *u)
 {
 	char text[PORT_ADDR_TEXT_CAP];
 	struct port_addr addr;
@@ -93,7 +93,7 @@ static json_t *report_upstream(const struct inspect_upstream *u, unsigned int th
 	const struct forward_seen *seen = &u->seen;
 	json_t *o = json_object();
 
-	put_upstream_address(o, u->upstream);
+	put_upstream_address(o, u);
 	json_put_int(o, "thread", thread);
 	json_put_text(o, "state", upstream_state_text(seen));
 	json_put_text(o, "transport",
@@ -115,7 +115,7 @@ static json_t *report_upstream(const struct inspect_upstream *u, unsigned int th
 	return o;
 }
 
-json_t *report_upstreams(const struct resolver *r)
+json_t *report_upstreams(struct querier *r)
 {
 	uint64_t now_ns = clock_ns();
 	struct inspect_upstream u;
@@ -192,8 +192,7 @@ static void put_rest(json_t *o, const struct resolver_config *config)
 	json_object_set_new(o, "addresses", list);
 }
 
-json_t *report_upstreams_way(const struct resolver_config *config, const struct resolver *r,
-			     size_t target)
+json_t *report_upstreams_way(const struct resolver_config *config, struct querier *r, size_t target)
 {
 	struct inspect_target t = { 0 };
 	json_t *o = json_object();
@@ -207,7 +206,7 @@ json_t *report_upstreams_way(const struct resolver_config *config, const struct 
 	return o;
 }
 
-json_t *report_upstreams_target(const struct resolver_config *config, const struct resolver *r,
+json_t *report_upstreams_target(const struct resolver_config *config, struct querier *r,
 				size_t target)
 {
 	const struct target_counters *c;
@@ -235,7 +234,7 @@ json_t *report_upstreams_target(const struct resolver_config *config, const stru
 
 /* --- All of it -------------------------------------------------------------------------------- */
 
-static void put_targets(json_t *o, const struct resolver_config *config, const struct resolver *r)
+static void put_targets(json_t *o, const struct resolver_config *config, struct querier *r)
 {
 	static const char *const untold[] = {
 		"libunbound tells no round trips, timeouts, EDNS, cookies or state of single "
@@ -258,7 +257,7 @@ static void put_targets(json_t *o, const struct resolver_config *config, const s
 	json_object_set_new(o, "not_told", sentences);
 }
 
-json_t *report_upstreams_all(const struct resolver_config *config, const struct resolver *r)
+json_t *report_upstreams_all(const struct resolver_config *config, struct querier *r)
 {
 	json_t *o = json_object();
 

@@ -39,6 +39,10 @@ void answer_put(struct resolver_answer *answer)
 
 	if (!answer || __atomic_sub_fetch(&answer->refs, 1, __ATOMIC_ACQ_REL))
 		return;
+	if (!answer->home) {
+		free(answer);
+		return;
+	}
 	inbox_chain_add(&chain, &answer->link);
 	inbox_put(answer->home, &chain);
 }
@@ -70,6 +74,14 @@ void question_set_outcome(struct resolver_question *q, const struct outcome *o)
 	q->answer = o->answer;
 	if (q->answer)
 		__atomic_fetch_add(&q->answer->refs, 1, __ATOMIC_RELAXED);
+}
+
+void resolver_release(struct resolver_question *q)
+{
+	answer_put(q->answer);
+	q->answer = NULL;
+	q->msg = NULL;
+	q->text = NULL;
 }
 
 void completions_add(struct completions *c, struct resolver_question *q)

@@ -26,7 +26,8 @@ struct outcome {
 
 /*
  * Copies msg and text (NULL: none) into a new answer with one reference, and sets them in the
- * outcome. After the last answer_put() the answer is put into the inbox home. 0 or -ENOMEM.
+ * outcome. After the last answer_put() the answer is put into the inbox home; without a home
+ * (NULL), it is freed there. 0 or -ENOMEM.
  */
 int answer_new(struct outcome *o, const uint8_t *msg, size_t msg_bytes, const char *text,
 	       struct inbox *home) __attribute__((warn_unused_result));

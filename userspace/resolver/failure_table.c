@@ -96,6 +96,7 @@ size_t failure_table_find(const struct failure_table *t, const uint8_t *folded, 
 	for (size_t i = 0; i < FAILURE_SETS * FAILURE_WAYS && n < cap; i++)
 		if (__atomic_load_n(&t->places[i].version, __ATOMIC_RELAXED) &&
 		    read_failure_place(&t->places[i], &f) &&
+		    name_check(f.name, sizeof(f.name)) > 0 && /* another process wrote it */
 		    (!folded || name_equal(f.name, folded)))
 			out[n++] = f;
 	return n;

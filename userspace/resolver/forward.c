@@ -294,7 +294,7 @@ bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns)
 	}
 	is_broken = forward_udp_end_round(&f->udp, now_ns);
 	is_broken |= forward_tcp_end_round(&f->tcp, now_ns);
-	forward_board_put(&f->board, &f->upstreams, &f->tcp);
+	forward_board_put(f->board, &f->upstreams, &f->tcp);
 	return is_broken || n == ROUND_MAX;
 }
 
@@ -304,17 +304,6 @@ bool forward_is_busy(const struct forward *f)
 }
 
 /* --- Beginning and end ------------------------------------------------------------------------ */
-
-bool forward_suits(const struct resolver_config *c)
-{
-	bool forwards = c->forwards && c->forwards[0];
-	bool validates = c->trust_anchor_file || c->auto_trust_anchor_file;
-	bool is_special = c->n_stubs || c->n_options || c->upstream_qps || c->forward_first ||
-			  c->dns64_prefix || (c->private_addresses && c->private_addresses[0]) ||
-			  (c->outgoing_interfaces && c->outgoing_interfaces[0]);
-
-	return forwards && !validates && !is_special;
-}
 
 static int init_forward_upstreams(struct upstreams *us, const struct resolver_config *c, char *err,
 				  size_t cap)
@@ -402,8 +391,8 @@ static int init_forward(struct forward *f, const struct resolver_config *config,
 }
 
 int forward_new(struct forward **out, const struct resolver_config *config, struct event_base *base,
-		const struct forward_done *done, struct resolver_counters *counters, char *err,
-		size_t cap)
+		const struct forward_done *done, struct resolver_counters *counters,
+		struct forward_board *board, char *err, size_t cap)
 {
 	struct forward *f = calloc(1, sizeof(*f));
 	int code;
@@ -412,12 +401,17 @@ int forward_new(struct forward **out, const struct resolver_config *config, stru
 		return -ENOMEM;
 	f->done = *done;
 	f->counters = counters;
+	f->board = board;
 	code = init_forward(f, config, base, err, cap);
 	if (code) {
 		forward_free(f);
 		return code;
 	}
-	forward_board_put(&f->board, &f->upstreams, &f->tcp);
+	forward_board_init(f->board, &f->upstreams,
+			   &(struct forward_ways){ .tcp_only = f->tcp_only,
+						   .has_tls = f->tls,
+						   .caps_for_id = f->caps_for_id });
+	forward_board_put(f->board, &f->upstreams, &f->tcp);
 	*out = f;
 	return 0;
 }
@@ -440,26 +434,4 @@ void forward_free(struct forward *f)
 	forward_queries_fini(&f->queries);
 	free(f->all);
 	free(f);
-}
-
-/* --- For other threads ------------------------------------------------------------------------ */
-
-void forward_get_ways(const struct forward *f, struct forward_ways *out)
-{
-	*out = (struct forward_ways){
-		.n_upstreams = f->upstreams.n,
-		.tcp_only = f->tcp_only,
-		.has_tls = f->tls,
-		.caps_for_id = f->caps_for_id,
-	};
-}
-
-const struct upstream *forward_get_upstream(const struct forward *f, unsigned int i)
-{
-	return &f->upstreams.all[i];
-}
-
-void forward_get_seen(const struct forward *f, unsigned int i, struct forward_seen *out)
-{
-	forward_board_get(&f->board, i, out);
 }

@@ -42,13 +42,11 @@
 struct forward;
 struct tap_producer;
 
-/* True if the forwarder can do all that the configuration asks for; else libunbound asks. */
-bool forward_suits(const struct resolver_config *config);
-
-/* 0, ERR_CONFIG with a sentence in err, or -ENOMEM. The counters are the thread's. */
+/* 0, ERR_CONFIG with a sentence in err, or -ENOMEM. Counters and board are the thread's. */
 int forward_new(struct forward **out, const struct resolver_config *config, struct event_base *base,
-		const struct forward_done *done, struct resolver_counters *counters, char *err,
-		size_t cap) __attribute__((warn_unused_result));
+		const struct forward_done *done, struct resolver_counters *counters,
+		struct forward_board *board, char *err, size_t cap)
+	__attribute__((warn_unused_result));
 void forward_free(struct forward *f); /* NULL is allowed */
 
 /* From now on queries and replies are reported to the producer, which must stay until the last
@@ -63,12 +61,5 @@ bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns);
 
 /* True if a question is under way, so that the next round is due within DEADLINES_TICK_NS. */
 bool forward_is_busy(const struct forward *f);
-
-/* Any thread. */
-void forward_get_ways(const struct forward *f, struct forward_ways *out);
-
-/* Upstream i < n_upstreams: address and TLS name, which never change; and its state. Any thread. */
-const struct upstream *forward_get_upstream(const struct forward *f, unsigned int i);
-void forward_get_seen(const struct forward *f, unsigned int i, struct forward_seen *out);
 
 #endif

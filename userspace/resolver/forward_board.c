@@ -2,7 +2,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/forward_board.h"
 
+#include <string.h>
+
 #include "resolver/forward_tcp.h"
+
+void forward_board_init(struct forward_board *board, const struct upstreams *us,
+			const struct forward_ways *ways)
+{
+	for (unsigned int i = 0; i < us->n; i++) {
+		board->named[i].address = us->all[i].address;
+		memcpy(board->named[i].name, us->all[i].name, sizeof(board->named[i].name));
+	}
+	board->ways = *ways;
+	board->ways.n_upstreams = us->n;
+}
 
 void forward_board_put(struct forward_board *board, const struct upstreams *us,
 		       const struct forward_tcp *tcp)

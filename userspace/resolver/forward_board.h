@@ -47,11 +47,31 @@ struct forward_seen {
 #undef FORWARD_SEEN_FIELD
 };
 
+/* How the upstreams are asked. It never changes. */
+struct forward_ways {
+	uint32_t n_upstreams;
+	bool tcp_only;
+	bool has_tls;
+	bool caps_for_id;
+};
+
+/* Each upstream's address and the name in its certificate ("": none). They never change. */
+struct forward_named {
+	struct sockaddr_storage address;
+	char name[UPSTREAM_NAME_CAP];
+};
+
 struct forward_board {
+	struct forward_ways ways;
+	struct forward_named named[UPSTREAMS_MAX];
 	struct forward_seen of[UPSTREAMS_MAX];
 };
 
 struct forward_tcp;
+
+/* Writes what never changes. Before another thread reads the board. */
+void forward_board_init(struct forward_board *board, const struct upstreams *us,
+			const struct forward_ways *ways);
 
 /* Writes the board of these upstreams and their connections. Their thread. */
 void forward_board_put(struct forward_board *board, const struct upstreams *us,
@@ -59,13 +79,5 @@ void forward_board_put(struct forward_board *board, const struct upstreams *us,
 
 /* Reads row i. Any thread. */
 void forward_board_get(const struct forward_board *board, unsigned int i, struct forward_seen *out);
-
-/* How the forwarder asks. It never changes. */
-struct forward_ways {
-	unsigned int n_upstreams;
-	bool tcp_only;
-	bool has_tls;
-	bool caps_for_id;
-};
 
 #endif

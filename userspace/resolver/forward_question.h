@@ -96,7 +96,7 @@ struct forward {
 	struct forward_udp udp;
 	struct forward_tcp tcp;
 	struct forward_tap tap;
-	struct forward_board board; /* written by resolver/forward_board.c alone */
+	struct forward_board *board; /* written by resolver/forward_board.c alone */
 };
 
 static inline uint16_t upstream_bit(uint8_t upstream)

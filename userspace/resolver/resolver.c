@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 
@@ -23,9 +24,8 @@
 struct resolver {
 	unsigned int n_threads;
 	uint8_t key[SIPHASH_KEY_BYTES];
-	uint64_t n_limited_outstanding; /* counted by all submitters */
-	uint64_t n_limited_client;
-	uint64_t n_limited_share;
+	struct resolver_boards boards;
+	void *own_boards; /* their memory, if it is ours; or NULL */
 	struct limits limits;
 	struct resolver_thread threads[RESOLVER_THREADS_MAX];
 };
@@ -94,8 +94,8 @@ static int fill_keys(struct resolver *r)
 	return 0;
 }
 
-static int start_resolver_threads(struct resolver *r, const struct resolver_config *config,
-				  char *err, size_t cap)
+static int open_resolver_threads(struct resolver *r, const struct resolver_config *config,
+				 const struct resolver_place *place, char *err, size_t cap)
 {
 	int code = 0;
 
@@ -104,35 +104,76 @@ static int start_resolver_threads(struct resolver *r, const struct resolver_conf
 	for (unsigned int i = 0; i < config->n_threads && !code; i++) {
 		r->threads[i].id = i;
 		r->threads[i].limits = &r->limits;
+		r->threads[i].board = board_at(&r->boards, i);
+		r->threads[i].told = place && place->told ? place->told[i] : NULL;
 		r->n_threads++;
 		code = thread_open(&r->threads[i], config, err, cap);
 	}
-	for (unsigned int i = 0; i < config->n_threads && !code; i++)
-		code = thread_start(&r->threads[i]);
 	return code;
 }
 
-static int start_resolver_here(struct resolver **out, const struct resolver_config *config,
-			       char *err, size_t cap)
+/* Without a place, boards of our own. */
+static int make_boards(struct resolver *r, const struct resolver_config *config)
 {
-	struct resolver *r;
-	int code = check_ranges(config, err, cap);
+	size_t stride = board_stride(targets_n_rows(config));
+	size_t totals = (sizeof(struct resolver_totals) + 63) & ~(size_t)63;
 
-	if (!code)
-		code = check_fds(config, err, cap);
-	if (code)
-		return code;
-	r = calloc(1, sizeof(*r));
-	if (!r)
+	r->own_boards = aligned_alloc(64, totals + stride * config->n_threads);
+	if (!r->own_boards)
 		return -ENOMEM;
+	memset(r->own_boards, 0, totals + stride * config->n_threads);
+	r->boards = (struct resolver_boards){
+		.totals = r->own_boards,
+		.first = (uint8_t *)r->own_boards + totals,
+		.stride = stride,
+	};
+	return 0;
+}
+
+static int start_resolver_here(struct resolver *r, const struct resolver_config *config,
+			       const struct resolver_place *place, char *err, size_t cap)
+{
+	int code = 0;
+
 	r->limits.max_total = config->max_outstanding;
 	r->limits.max_client = config->max_per_client;
 	r->limits.has_shares = true;
 	r->limits.prefix4 = config->client_prefix4;
 	r->limits.prefix6 = config->client_prefix6;
-	code = fill_keys(r);
+	if (place)
+		r->boards = place->boards;
+	else
+		code = make_boards(r, config);
 	if (!code)
-		code = start_resolver_threads(r, config, err, cap);
+		code = fill_keys(r);
+	if (!code)
+		code = open_resolver_threads(r, config, place, err, cap);
+	if (!code && place && place->furnish)
+		code = place->furnish(place->user, r);
+	for (unsigned int i = 0; i < config->n_threads && !code; i++)
+		code = thread_start(&r->threads[i]);
+	return code;
+}
+
+int resolver_start_at(struct resolver **out, const struct resolver_config *config,
+		      const struct resolver_place *place, char *err, size_t cap)
+{
+	struct resolver_config whole = *config;
+	struct resolver *r;
+	int code;
+
+	if (!whole.upstream_max)
+		whole.upstream_max = forward_suits(config) ? UPSTREAM_MAX_FORWARDED :
+							     UPSTREAM_MAX_RESOLVED;
+	code = check_ranges(&whole, err, cap);
+	if (!code)
+		code = check_fds(&whole, err, cap);
+	if (code)
+		return code;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	code = start_resolver_here(r, &whole, place, err, cap);
 	if (code) {
 		resolver_stop(r);
 		resolver_free(r);
@@ -145,12 +186,7 @@ static int start_resolver_here(struct resolver **out, const struct resolver_conf
 int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
 		   size_t cap)
 {
-	struct resolver_config whole = *config;
-
-	if (!whole.upstream_max)
-		whole.upstream_max = forward_suits(config) ? UPSTREAM_MAX_FORWARDED :
-							     UPSTREAM_MAX_RESOLVED;
-	return start_resolver_here(out, &whole, err, cap);
+	return resolver_start_at(out, config, NULL, err, cap);
 }
 
 static uint64_t resolver_question_hash(const struct resolver *r, struct resolver_question *q)
@@ -170,15 +206,15 @@ static bool is_resolver_taken(struct resolver *r, struct resolver_question *q,
 	case LIMITS_TAKEN:
 		return true;
 	case LIMITS_TOTAL:
-		__atomic_fetch_add(&r->n_limited_outstanding, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&r->boards.totals->limited_outstanding, 1, __ATOMIC_RELAXED);
 		question_set_outcome(q, &outcome_total);
 		break;
 	case LIMITS_CLIENT:
-		__atomic_fetch_add(&r->n_limited_client, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&r->boards.totals->limited_client, 1, __ATOMIC_RELAXED);
 		question_set_outcome(q, &outcome_client);
 		break;
 	case LIMITS_SHARE:
-		__atomic_fetch_add(&r->n_limited_share, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&r->boards.totals->limited_share, 1, __ATOMIC_RELAXED);
 		question_set_outcome(q, &outcome_share);
 		break;
 	}
@@ -204,14 +240,6 @@ void resolver_submit(struct resolver *r, struct resolver_question *const *questi
 	completions_flush(&back);
 }
 
-void resolver_release(struct resolver_question *q)
-{
-	answer_put(q->answer);
-	q->answer = NULL;
-	q->msg = NULL;
-	q->text = NULL;
-}
-
 void resolver_stop(struct resolver *r)
 {
 	for (unsigned int i = 0; i < r->n_threads; i++)
@@ -232,31 +260,17 @@ void resolver_free(struct resolver *r)
 		return;
 	for (unsigned int i = 0; i < r->n_threads; i++)
 		thread_close(&r->threads[i]);
+	free(r->own_boards);
 	free(r);
 }
 
-const struct resolver_thread *resolver_thread_at(const struct resolver *r, unsigned int i)
+struct resolver_thread *resolver_thread_at(struct resolver *r, unsigned int i)
 {
 	return i < r->n_threads ? &r->threads[i] : NULL;
 }
 
-static void add_resolver_counters(struct resolver_counters *sum, const struct resolver_counters *of)
-{
-#define ADD(name, words) sum->name += __atomic_load_n(&of->name, __ATOMIC_RELAXED);
-	RESOLVER_COUNTERS(ADD)
-#undef ADD
-	histogram_read(&of->took, &sum->took);
-}
-
 void resolver_counters_read(const struct resolver *r, struct resolver_counters *out)
 {
-	*out = (struct resolver_counters){
-		.limited_outstanding = __atomic_load_n(&r->n_limited_outstanding, __ATOMIC_RELAXED),
-		.limited_client = __atomic_load_n(&r->n_limited_client, __ATOMIC_RELAXED),
-		.limited_share = __atomic_load_n(&r->n_limited_share, __ATOMIC_RELAXED),
-		.outstanding = __atomic_load_n(&r->limits.total, __ATOMIC_RELAXED),
-	};
-	out->asked = out->limited_outstanding + out->limited_client + out->limited_share;
-	for (unsigned int i = 0; i < r->n_threads; i++)
-		add_resolver_counters(out, &r->threads[i].counters);
+	board_counters(&r->boards, r->n_threads, out);
+	out->outstanding = __atomic_load_n(&r->limits.total, __ATOMIC_RELAXED);
 }

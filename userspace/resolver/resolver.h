@@ -87,9 +87,10 @@
 
 #include "resolver/resolver_question.h"
 #include "resolver/resolver_config.h"
-#include "resolver/resolver_counters.h"
+#include "resolver/board.h"
 
 struct resolver;
+struct tap_producer;
 
 /*
  * Starts the threads. Returns 0; -errno; or ERR_CONFIG with a sentence in err of cap octets:
@@ -100,15 +101,26 @@ struct resolver;
 int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
 		   size_t cap) __attribute__((warn_unused_result));
 
+/* The memory and the desks of a resolver that another process watches: resolver/serving.c. */
+struct resolver_place {
+	struct resolver_boards boards; /* one for each thread */
+	struct tap_producer **told;    /* one for each thread */
+	/* Called when all is made and no thread runs yet. 0, or an error of resolver_start(). */
+	int (*furnish)(void *user, struct resolver *r);
+	void *user;
+};
+
+/* The same, at this place. The memory must live until resolver_free(). */
+int resolver_start_at(struct resolver **out, const struct resolver_config *config,
+		      const struct resolver_place *place, char *err, size_t cap)
+	__attribute__((warn_unused_result));
+
 /*
  * Submits n questions. Questions over a limit come back at once through their inbox: SERVFAIL with
  * an extended error. Any thread; not during or after resolver_stop().
  */
 void resolver_submit(struct resolver *r, struct resolver_question *const *questions,
 		     unsigned int n);
-
-/* Gives the answer back. The question may be used again. Any thread. */
-void resolver_release(struct resolver_question *q);
 
 /*
  * Ends the threads. When it returns, all outstanding questions are in their inboxes: SERVFAIL.

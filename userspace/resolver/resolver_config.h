@@ -11,8 +11,6 @@
 #define RESOLVER_THREADS_MAX 16
 #define RESOLVER_MEMORIES    2
 
-struct tap;
-
 /* In the order of the choices of recursion.transport. */
 enum resolver_transport {
 	RESOLVER_UDP, /* and TCP if an answer is truncated */
@@ -112,10 +110,20 @@ struct resolver_config {
 	size_t n_tuning;
 	const struct resolver_option *options; /* set last */
 	size_t n_options;
-	struct tap *
-		/* gets queries to upstreams until resolver_stop() returns; or NULL */
-		tap;
 };
+
+/* True if the forwarder (resolver/forward.h) can do all that the configuration asks for; else
+ * libunbound asks. Pure. */
+static inline bool forward_suits(const struct resolver_config *c)
+{
+	bool forwards = c->forwards && c->forwards[0];
+	bool validates = c->trust_anchor_file || c->auto_trust_anchor_file;
+	bool is_special = c->n_stubs || c->n_options || c->upstream_qps || c->forward_first ||
+			  c->dns64_prefix || (c->private_addresses && c->private_addresses[0]) ||
+			  (c->outgoing_interfaces && c->outgoing_interfaces[0]);
+
+	return forwards && !validates && !is_special;
+}
 
 /* clang-format off */
 #define RESOLVER_CONFIG_INIT {                                                              \

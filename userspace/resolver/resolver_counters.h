@@ -11,7 +11,8 @@
 
 /*
  * E(name, words). At rest, asked = answered + bogus + failed + timed_out + displaced +
- * limited_outstanding + limited_client + limited_share + limited_upstream + stopped + outstanding.
+ * limited_outstanding + limited_client + limited_share + limited_upstream + stopped + lost +
+ * suspected + outstanding.
  */
 #define RESOLVER_COUNTERS(E)                                                              \
 	E(asked, "questions submitted")                                                   \
@@ -30,6 +31,8 @@
 	E(limited_share, "refused: more than the share of the client's prefix")           \
 	E(limited_upstream, "refused: too many queries for the servers of the zone")      \
 	E(stopped, "completed by the stop")                                               \
+	E(lost, "completed with SERVFAIL: the resolver's process had ended")              \
+	E(suspected, "refused: the process had ended twice while it asked the question")  \
 	E(late, "answers that came after their clients had stopped waiting")              \
 	E(queries, "forwarder: queries sent over UDP")                                    \
 	E(queries_tcp, "forwarder and relay: queries sent over TCP or TLS")               \

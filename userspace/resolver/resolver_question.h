@@ -62,6 +62,9 @@ struct resolver_question {
 	struct resolver_answer *answer;
 };
 
+/* Gives the answer back. The question may be used again. Any thread. */
+void resolver_release(struct resolver_question *q);
+
 /* The oldest completed question, with the others linked behind it, or NULL. Inbox's owner only. */
 static inline struct resolver_question *resolver_take(struct inbox *inbox)
 {

@@ -2,26 +2,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/targets.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "resolver/resolver_counters.h"
 
-int targets_init(struct targets *t, const struct resolver_config *config)
+int targets_init(struct targets *t, const struct resolver_config *config,
+		 struct target_counters *rows)
 {
 	int code = nameset_init(&t->zones, config->n_stubs);
 
 	for (size_t i = 0; i < config->n_stubs && !code; i++)
 		code = nameset_add(&t->zones, config->stubs[i].zone);
 	nameset_sort(&t->zones);
-	t->rows = calloc(t->zones.n + 1, sizeof(*t->rows));
-	return code || t->rows ? code : -ENOMEM;
+	t->rows = rows;
+	return code;
 }
 
 void targets_fini(struct targets *t)
 {
 	nameset_fini(&t->zones);
-	free(t->rows);
 	t->rows = NULL;
 }
 
@@ -71,13 +68,18 @@ static uint64_t targets_later(uint64_t a_ns, uint64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-void targets_add(const struct targets *t, size_t row, struct target_counters *sum)
+void targets_add_row(const struct target_counters *row, struct target_counters *sum)
 {
 	uint64_t answered_ns = sum->last_answered_ns, failed_ns = sum->last_failed_ns;
 
-#define ADD(name) sum->name += __atomic_load_n(&t->rows[row].name, __ATOMIC_RELAXED);
+#define ADD(name) sum->name += __atomic_load_n(&row->name, __ATOMIC_RELAXED);
 	TARGET_COUNTERS(ADD)
 #undef ADD
 	sum->last_answered_ns = targets_later(answered_ns, sum->last_answered_ns - answered_ns);
 	sum->last_failed_ns = targets_later(failed_ns, sum->last_failed_ns - failed_ns);
+}
+
+void targets_add(const struct targets *t, size_t row, struct target_counters *sum)
+{
+	targets_add_row(&t->rows[row], sum);
 }

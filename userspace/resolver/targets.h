@@ -42,7 +42,7 @@ struct target_counters {
 
 struct targets {
 	struct nameset zones;
-	struct target_counters *rows; /* zones.n + 1; NULL: nothing is counted */
+	struct target_counters *rows; /* targets_n_rows(); borrowed; NULL: nothing is counted */
 };
 
 /* How a question ended. */
@@ -52,10 +52,17 @@ enum target_end {
 	TARGET_FAILED,
 };
 
-/* Makes the rows of the configuration's stub and forward zones. 0, -ENOMEM, or an error of
- * name_from_text(). Call targets_fini() in any case. */
-int targets_init(struct targets *t, const struct resolver_config *config)
-	__attribute__((warn_unused_result));
+/* The rows of the configuration: one for each stub or forward zone, and one for all other names. */
+static inline size_t targets_n_rows(const struct resolver_config *config)
+{
+	return config->n_stubs + 1;
+}
+
+/* Learns the configuration's stub and forward zones, and counts in the rows, which are zeroed and
+ * stay until targets_fini(). 0, -ENOMEM, or an error of name_from_text(). Call targets_fini() in
+ * any case. */
+int targets_init(struct targets *t, const struct resolver_config *config,
+		 struct target_counters *rows) __attribute__((warn_unused_result));
 void targets_fini(struct targets *t);
 
 /* The row of a folded name. Any thread. */
@@ -73,5 +80,8 @@ void targets_on_timeout(struct targets *t, const struct resolver_group *group);
 
 /* Adds the counters of a row to *sum; each last_..._ns becomes the later time. Any thread. */
 void targets_add(const struct targets *t, size_t row, struct target_counters *sum);
+
+/* The same for one row of counters. */
+void targets_add_row(const struct target_counters *row, struct target_counters *sum);
 
 #endif

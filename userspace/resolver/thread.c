@@ -13,7 +13,6 @@
 #include "dns/name.h"
 #include "resolver/context.h"
 #include "resolver/resolver_counters.h"
-#include "tap/tap.h"
 
 #define ASK_MAX 8 /* questions to libunbound in one round: about 100 us of work each */
 
@@ -27,7 +26,7 @@ static void tell_thread(struct resolver_thread *t, const struct resolver_questio
 	uint64_t now_ns = clock_ns();
 
 	failures_tell(&t->failures, q, o->ede_code, text, now_ns);
-	failure_table_note(&t->failure_table, q, o->ede_code, text, now_ns);
+	failure_table_note(&t->board->failures, q, o->ede_code, text, now_ns);
 }
 
 static void complete_thread(struct resolver_thread *t, struct resolver_question *q,
@@ -97,13 +96,13 @@ static void complete_with_answer(struct resolver_thread *t, struct resolver_ques
 		bogus.msg = NULL;
 		bogus.msg_bytes = 0;
 		bogus.head_bytes = 0;
-		resolver_count(&t->counters.bogus);
+		resolver_count(&t->board->counters.bogus);
 		complete_thread(t, q, &bogus);
 		return;
 	}
-	resolver_count(&t->counters.answered);
+	resolver_count(&t->board->counters.answered);
 	if (o->security == RESOLVER_SECURE)
-		resolver_count(&t->counters.secure);
+		resolver_count(&t->board->counters.secure);
 	complete_thread(t, q, o);
 }
 
@@ -125,7 +124,7 @@ static void displace_thread(void *owner, struct resolver_group *group)
 {
 	struct resolver_thread *t = owner;
 
-	finish_with_error(t, group, &outcome_displaced, &t->counters.displaced);
+	finish_with_error(t, group, &outcome_displaced, &t->board->counters.displaced);
 }
 
 /* An answer that came: struct resolver_question. */
@@ -149,7 +148,7 @@ static void finish_thread_with_answer(struct resolver_thread *t, struct resolver
 
 	if (answer_new(&o, answer->msg, answer->n_bytes, security == RESOLVER_BOGUS ? why : NULL,
 		       &t->home)) {
-		finish_with_error(t, group, &outcome_no_memory, &t->counters.failed);
+		finish_with_error(t, group, &outcome_no_memory, &t->board->counters.failed);
 		return;
 	}
 	t->n_answers++;
@@ -172,7 +171,7 @@ static void finish_thread_with_failure(struct resolver_thread *t, struct resolve
 		o.ede_code = ede_code;
 		o.told = told;
 	}
-	finish_with_error(t, group, &o, &t->counters.failed);
+	finish_with_error(t, group, &o, &t->board->counters.failed);
 }
 
 static enum resolver_security security_of(int ub_security)
@@ -206,17 +205,17 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 					      TARGET_ANSWERED,
 		       group == t->asking, clock_ns());
 	if (is_answer && group != t->asking)
-		histogram_add(&t->counters.took, clock_ns() - group->asked_ns, 1);
+		histogram_add(&t->board->counters.took, clock_ns() - group->asked_ns, 1);
 	if (t->denials && !rcode && msg && security == UB_SECURE)
 		denials_learn(t->denials, msg, (size_t)n_bytes, clock_ns(), clock_wall_s());
 	if (cds_list_empty(&group->waiters))
-		resolver_count(&t->counters.late);
+		resolver_count(&t->board->counters.late);
 	else if (is_answer)
 		finish_thread_with_answer(t, group,
 					  &(struct answer_bytes){ msg, (size_t)n_bytes, 0 },
 					  security_of(security), why);
 	else if (was_limited)
-		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);
+		finish_with_error(t, group, &outcome_limited, &t->board->counters.limited_upstream);
 	else
 		finish_thread_with_failure(t, group);
 	groups_put(&t->groups, group);
@@ -228,7 +227,7 @@ static void on_forwarded(void *user, struct resolver_group *group, const uint8_t
 	struct resolver_thread *t = user;
 
 	if (cds_list_empty(&group->waiters))
-		resolver_count(&t->counters.late);
+		resolver_count(&t->board->counters.late);
 	else
 		finish_thread_with_answer(t, group, &(struct answer_bytes){ msg, n, head_bytes },
 					  RESOLVER_INSECURE, NULL);
@@ -241,7 +240,7 @@ static void on_not_forwarded(void *user, struct resolver_group *group, int ede_c
 	struct outcome o = outcome_failed;
 
 	o.ede_code = ede_code;
-	finish_with_error(t, group, &o, &t->counters.failed);
+	finish_with_error(t, group, &o, &t->board->counters.failed);
 	groups_put(&t->groups, group);
 }
 
@@ -256,7 +255,7 @@ static bool ask_libunbound(struct resolver_thread *t)
 		char name[NAME_TEXT_MAX];
 
 		(void)name_to_text(name, sizeof(name), group->name); /* room for any name */
-		resolver_count(&t->counters.upstream);
+		resolver_count(&t->board->counters.upstream);
 		targets_on_asked(&t->targets, group, clock_ns());
 		t->asking = group;
 		if (ub_resolve_event(t->ctx[group->memory], name, group->qtype, group->qclass,
@@ -291,9 +290,9 @@ static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_
 		return false;
 	o.rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK;
 	t->n_answers++;
-	resolver_count(&t->counters.answered);
-	resolver_count(&t->counters.secure);
-	resolver_count(&t->counters.denied);
+	resolver_count(&t->board->counters.answered);
+	resolver_count(&t->board->counters.secure);
+	resolver_count(&t->board->counters.denied);
 	limits_give(t->limits, &q->place);
 	question_set_outcome(q, &o);
 	q->is_known = true;
@@ -305,7 +304,7 @@ static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_
 static void ask_later(struct resolver_thread *t, struct resolver_question *q)
 {
 	if (groups_join(&t->groups, q))
-		resolver_count(&t->counters.coalesced);
+		resolver_count(&t->board->counters.coalesced);
 	deadlines_add(&t->deadlines, &q->deadline, q->deadline_ns);
 	t->n_waiting++;
 }
@@ -318,7 +317,7 @@ static void take_questions(struct resolver_thread *t)
 	while (q) {
 		struct resolver_question *next = resolver_next(q);
 
-		resolver_count(&t->counters.asked);
+		resolver_count(&t->board->counters.asked);
 		if (!t->denials || !deny(t, q, now_ns))
 			ask_later(t, q);
 		q = next;
@@ -349,8 +348,8 @@ static void expire_thread(struct resolver_thread *t, uint64_t now_ns)
 			caa_container_of(entry, struct resolver_question, deadline);
 		bool was_asked = q->group->asked;
 
-		resolver_count(&t->counters.timed_out);
-		resolver_count_n(&t->counters.unasked, !was_asked);
+		resolver_count(&t->board->counters.timed_out);
+		resolver_count_n(&t->board->counters.unasked, !was_asked);
 		if (was_asked && !t->forward)
 			targets_on_timeout(&t->targets, q->group);
 		complete_thread(t, q, was_asked ? &outcome_timed_out : &outcome_unasked);
@@ -376,9 +375,22 @@ static void stop_all(struct resolver_thread *t)
 		struct resolver_group *group, *next;
 
 		cds_list_for_each_entry_safe(group, next, &t->groups.table[i], chain)
-			finish_with_error(t, group, &outcome_stopped, &t->counters.stopped);
+			finish_with_error(t, group, &outcome_stopped, &t->board->counters.stopped);
 	}
 	completions_flush(&t->completions);
+}
+
+static void call_guests(struct resolver_thread *t)
+{
+	struct thread_guest *guest;
+
+	cds_list_for_each_entry(guest, &t->guests, node)
+		guest->round(guest);
+}
+
+static void show_heartbeat(struct resolver_thread *t, uint64_t now_ns)
+{
+	__atomic_store_n(&t->board->heartbeat_ns, now_ns, __ATOMIC_RELAXED);
 }
 
 static void *run_thread(void *arg)
@@ -394,7 +406,9 @@ static void *run_thread(void *arg)
 		ask_thread(t, now_ns);
 		t->n_answers -= answers_free_home(&t->home);
 		completions_flush(&t->completions);
+		call_guests(t);
 		set_tick(t);
+		show_heartbeat(t, now_ns);
 	}
 	stop_all(t);
 	return NULL;
@@ -419,24 +433,14 @@ int thread_start(struct resolver_thread *t)
 	return 0;
 }
 
-/* The tap may be gone before the resolver is freed. */
-static void close_tap(struct resolver_thread *t)
-{
-	tap_producer_free(t->tap, t->told);
-	t->told = NULL;
-}
-
 void thread_stop(struct resolver_thread *t)
 {
-	if (!t->running) {
-		close_tap(t);
+	if (!t->running)
 		return;
-	}
 	__atomic_store_n(&t->stopping, true, __ATOMIC_RELEASE);
 	inbox_wake(&t->questions);
 	pthread_join(t->pthread, NULL);
 	t->running = false;
-	close_tap(t);
 }
 
 bool thread_is_released(struct resolver_thread *t)
@@ -463,7 +467,8 @@ static int open_contexts(struct resolver_thread *t, const struct resolver_config
 	int code = 0;
 
 	if (tls_relay_is_needed(config)) {
-		code = tls_relay_new(&t->relay, config, t->base, &t->counters, err, cap);
+		code = tls_relay_new(&t->relay, config, t->base, &t->board->counters,
+				     &t->board->forward, err, cap);
 		config = code ? config : tls_relay_config(t->relay);
 	}
 	for (unsigned int i = 0; i < RESOLVER_MEMORIES && !code; i++) {
@@ -493,28 +498,15 @@ static int open_upstream(struct resolver_thread *t, const struct resolver_config
 	const struct forward_done done = { t, on_forwarded, on_not_forwarded };
 
 	if (!forward_suits(config)) {
-		int code = targets_init(&t->targets, config);
+		int code = targets_init(&t->targets, config, t->board->targets);
 
 		if (!code && denials_suit(config))
 			code = open_denials(t, config);
 		return code ? code : open_contexts(t, config, err, cap);
 	}
 	t->groups.keeps_cd = true;
-	return forward_new(&t->forward, config, t->base, &done, &t->counters, err, cap);
-}
-
-/* libunbound's own queries are not reported: docs/decisions/0051. */
-static int open_tap(struct resolver_thread *t, struct tap *tap)
-{
-	t->tap = tap;
-	t->told = tap_producer_new(tap);
-	if (!t->told)
-		return -ENOMEM;
-	if (t->forward)
-		forward_set_tap(t->forward, t->told);
-	else
-		tls_relay_set_tap(t->relay, t->told);
-	return 0;
+	return forward_new(&t->forward, config, t->base, &done, &t->board->counters,
+			   &t->board->forward, err, cap);
 }
 
 int thread_open(struct resolver_thread *t, const struct resolver_config *config, char *err,
@@ -522,6 +514,7 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 {
 	int code;
 
+	CDS_INIT_LIST_HEAD(&t->guests);
 	deadlines_init(&t->deadlines, clock_ns());
 	t->home = (struct inbox)INBOX_QUIET;
 	code = inbox_open(&t->questions);
@@ -532,8 +525,11 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 		code = open_thread_events(t);
 	if (!code)
 		code = open_upstream(t, config, err, cap);
-	if (!code && config->tap && (t->forward || t->relay))
-		code = open_tap(t, config->tap);
+	/* libunbound's own queries are not reported: docs/decisions/0051. */
+	if (!code && t->forward)
+		forward_set_tap(t->forward, t->told);
+	if (!code && t->relay)
+		tls_relay_set_tap(t->relay, t->told);
 	return code;
 }
 

@@ -14,14 +14,19 @@
 
 #include "dns/nameset.h"
 #include "resolver/answer.h"
+#include "resolver/board.h"
 #include "resolver/denials.h"
-#include "resolver/failure_table.h"
 #include "resolver/failures.h"
 #include "resolver/forward.h"
-#include "resolver/targets.h"
 #include "resolver/tls_relay.h"
 
 struct resolver;
+
+/* A part on the thread's event base that does something after each round. */
+struct thread_guest {
+	struct cds_list_head node;
+	void (*round)(struct thread_guest *guest);
+};
 
 struct resolver_thread {
 	unsigned int id;
@@ -36,8 +41,7 @@ struct resolver_thread {
 	struct event *tick;
 	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL with the forwarder */
 	struct forward *forward;               /* or NULL */
-	struct tap *tap;                       /* or NULL */
-	struct tap_producer *told;             /* the tap's, until thread_stop(); or NULL */
+	struct tap_producer *told;             /* gets queries to upstreams; or NULL */
 	struct tls_relay *relay;               /* of libunbound's queries; or NULL */
 	struct denials *denials;               /* NULL: no denials are made */
 	struct nameset insecure;               /* no denial holds below these */
@@ -47,11 +51,11 @@ struct resolver_thread {
 	struct deadlines deadlines;
 	struct completions completions;
 	struct failures failures;
-	struct failure_table failure_table;
 	uint32_t n_waiting; /* questions */
 	uint32_t n_answers; /* not yet back and freed */
 	bool is_hurried;    /* the next round is due at once */
-	struct resolver_counters counters;
+	struct resolver_board *board;
+	struct cds_list_head guests; /* struct thread_guest */
 };
 
 /* Makes all that the thread needs. Errors as resolver_start(). Call thread_close() in any case. */
@@ -67,8 +71,7 @@ void thread_stop(struct resolver_thread *t);
 bool thread_is_released(struct resolver_thread *t);
 void thread_close(struct resolver_thread *t);
 
-/* Thread i of a resolver, for resolver/inspect.c; NULL: there are fewer. Any thread; members whose
- * header allows it may be read. */
-const struct resolver_thread *resolver_thread_at(const struct resolver *r, unsigned int i);
+/* Thread i of a resolver, for resolver/serving.c; NULL: there are fewer. Before it runs. */
+struct resolver_thread *resolver_thread_at(struct resolver *r, unsigned int i);
 
 #endif

@@ -407,7 +407,7 @@ bool tls_relay_round(struct tls_relay *r, uint64_t now_ns)
 
 	expire_tls_relay(r, now_ns);
 	is_broken = forward_tcp_end_round(&r->tcp, now_ns);
-	forward_board_put(&r->board, &r->upstreams, &r->tcp);
+	forward_board_put(r->board, &r->upstreams, &r->tcp);
 	return is_broken;
 }
 
@@ -504,8 +504,8 @@ static int init_clients(struct tls_relay *r, const struct resolver_config *confi
 }
 
 int tls_relay_new(struct tls_relay **out, const struct resolver_config *config,
-		  struct event_base *base, struct resolver_counters *counters, char *err,
-		  size_t cap)
+		  struct event_base *base, struct resolver_counters *counters,
+		  struct forward_board *board, char *err, size_t cap)
 {
 	struct tls_relay *r = calloc(1, sizeof(*r));
 	int code;
@@ -513,6 +513,7 @@ int tls_relay_new(struct tls_relay **out, const struct resolver_config *config,
 	if (!r)
 		return -ENOMEM;
 	r->counters = counters;
+	r->board = board;
 	r->wait_ns = config->upstream_timeout_ms * CLOCK_NS_PER_MS;
 	random_init(&r->random);
 	code = init_tls_relay_upstreams(r, config, err, cap);
@@ -530,7 +531,9 @@ int tls_relay_new(struct tls_relay **out, const struct resolver_config *config,
 		tls_relay_free(r);
 		return code;
 	}
-	forward_board_put(&r->board, &r->upstreams, &r->tcp);
+	forward_board_init(r->board, &r->upstreams,
+			   &(struct forward_ways){ .tcp_only = true, .has_tls = true });
+	forward_board_put(r->board, &r->upstreams, &r->tcp);
 	*out = r;
 	return 0;
 }
@@ -557,19 +560,4 @@ void tls_relay_free(struct tls_relay *r)
 const struct resolver_config *tls_relay_config(const struct tls_relay *r)
 {
 	return &r->libunbound.config;
-}
-
-unsigned int tls_relay_n_upstreams(const struct tls_relay *r)
-{
-	return r->upstreams.n;
-}
-
-const struct upstream *tls_relay_upstream(const struct tls_relay *r, unsigned int i)
-{
-	return i < r->upstreams.n ? &r->upstreams.all[i] : NULL;
-}
-
-void tls_relay_read(const struct tls_relay *r, unsigned int i, struct forward_seen *out)
-{
-	forward_board_get(&r->board, i, out);
 }

@@ -25,8 +25,7 @@
  * descriptor of this process (tls_relay_client.h). If the configuration forbids queries to this
  * host, libunbound may ask this address, but no other loopback address.
  *
- * Each resolver thread has one relay for both of its contexts, on its event base. One thread,
- * except for tls_relay_upstream() and tls_relay_read().
+ * Each resolver thread has one relay for both of its contexts, on its event base. One thread.
  */
 #ifndef VOLLEY_RESOLVER_TLS_RELAY_H
 #define VOLLEY_RESOLVER_TLS_RELAY_H
@@ -52,13 +51,14 @@ uint64_t tls_relay_fds(const struct resolver_config *config);
 
 /*
  * Makes a relay for the configuration's upstreams over TLS, with open ports. config->upstream_max
- * must be set. The counters are the thread's. Returns 0; -ENOMEM; or ERR_CONFIG with a sentence in
- * err of cap octets: a bad address, no certificates, more than UPSTREAMS_MAX upstreams over TLS, or
- * no port.
+ * must be set. Counters and board are the thread's. Returns 0; -ENOMEM; or ERR_CONFIG with a
+ * sentence in err of cap octets: a bad address, no certificates, more than UPSTREAMS_MAX upstreams
+ * over TLS, or no port.
  */
 int tls_relay_new(struct tls_relay **out, const struct resolver_config *config,
-		  struct event_base *base, struct resolver_counters *counters, char *err,
-		  size_t cap) __attribute__((warn_unused_result));
+		  struct event_base *base, struct resolver_counters *counters,
+		  struct forward_board *board, char *err, size_t cap)
+	__attribute__((warn_unused_result));
 
 /* Call it after libunbound's contexts were freed. NULL is allowed. */
 void tls_relay_free(struct tls_relay *r);
@@ -84,11 +84,5 @@ bool tls_relay_is_busy(const struct tls_relay *r);
  */
 int tls_relay_explain(const struct tls_relay *r, const uint8_t *folded, uint16_t qtype,
 		      uint64_t now_ns, char *text, size_t cap);
-
-/* Upstream i: its address and name, which never change, and its state. NULL: there are fewer. Any
- * thread. */
-const struct upstream *tls_relay_upstream(const struct tls_relay *r, unsigned int i);
-void tls_relay_read(const struct tls_relay *r, unsigned int i, struct forward_seen *out);
-unsigned int tls_relay_n_upstreams(const struct tls_relay *r);
 
 #endif

@@ -68,7 +68,7 @@ struct tls_relay {
 	struct relay_clients clients;
 	struct forward_tcp tcp;
 	struct forward_tap tap;
-	struct forward_board board; /* the thread writes, others read */
+	struct forward_board *board; /* the thread writes, others read */
 	struct relay_reason reasons[RELAY_REASONS];
 	struct relay_config libunbound;
 	const char *addresses[UPSTREAMS_MAX + 1]; /* only while the relay is being made */

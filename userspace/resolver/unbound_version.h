@@ -20,11 +20,12 @@
  * versions. It cannot avoid these three, which 1.17.1, that of Debian 12, has.
  */
 #define UNBOUND_VERSION_SOUND "1.26.2"
-#define UNBOUND_VERSION_REASON                                                                    \
-	"a hostile zone can end volleyd, and perhaps run code in it (CVE-2026-33278), put false " \
-	"records into its cache (CVE-2026-42960), and live on after its delegation has ended "    \
+#define UNBOUND_VERSION_REASON                                                                 \
+	"a hostile zone can end the resolver's process, perhaps run code in it "               \
+	"(CVE-2026-33278), put false "                                                         \
+	"records into its cache (CVE-2026-42960), and live on after its delegation has ended " \
 	"(CVE-2026-40622)"
-/* The shared library that volleyd is linked with. */
+/* The shared library that volley-resolver is linked with. */
 #define UNBOUND_VERSION_LIBRARY "libunbound.so.8"
 
 /*

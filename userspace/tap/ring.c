@@ -6,14 +6,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define HEAD_BYTES 8u
-#define SKIP       UINT64_MAX /* the rest of the memory is not used this time */
-
-static uint64_t align(uint64_t n)
-{
-	return (n + 7) & ~7ull;
-}
-
 int tap_ring_open(struct tap_ring *ring, size_t cap)
 {
 	void *memory = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -54,7 +46,7 @@ static int has_ring_room(struct tap_ring *ring, uint64_t end)
 void *tap_ring_reserve(struct tap_ring *ring, size_t most)
 {
 	uint8_t *memory = __atomic_load_n(&ring->memory, __ATOMIC_ACQUIRE);
-	uint64_t at = ring->head, need = HEAD_BYTES + align(most), left;
+	uint64_t at = ring->head, need = tap_ring_room(most), left;
 
 	if (!memory) {
 		tap_ring_lose(ring, 1);
@@ -68,15 +60,15 @@ void *tap_ring_reserve(struct tap_ring *ring, size_t most)
 		return NULL;
 	}
 	if (at != ring->head)
-		*word_at(ring, ring->head) = SKIP;
+		*word_at(ring, ring->head) = TAP_RING_SKIP;
 	ring->at = at;
-	return memory + (at & (ring->cap - 1)) + HEAD_BYTES;
+	return memory + (at & (ring->cap - 1)) + TAP_RING_HEAD_BYTES;
 }
 
 void tap_ring_commit(struct tap_ring *ring, size_t bytes)
 {
 	*word_at(ring, ring->at) = bytes;
-	__atomic_store_n(&ring->head, ring->at + HEAD_BYTES + align(bytes), __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->head, ring->at + tap_ring_room(bytes), __ATOMIC_RELEASE);
 }
 
 void *tap_ring_next(struct tap_ring *ring, uint64_t *at, size_t *bytes)
@@ -87,13 +79,13 @@ void *tap_ring_next(struct tap_ring *ring, uint64_t *at, size_t *bytes)
 	if (here == head)
 		return NULL;
 	n = *word_at(ring, here);
-	if (n == SKIP) {
+	if (n == TAP_RING_SKIP) {
 		here += ring->cap - (here & (ring->cap - 1));
 		n = *word_at(ring, here);
 	}
 	*bytes = (size_t)n;
-	*at = here + HEAD_BYTES + align(n);
-	return (uint8_t *)word_at(ring, here) + HEAD_BYTES;
+	*at = here + tap_ring_room(n);
+	return (uint8_t *)word_at(ring, here) + TAP_RING_HEAD_BYTES;
 }
 
 void tap_ring_release(struct tap_ring *ring, uint64_t at)

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TAP_RING_HEAD_BYTES 8u
+#define TAP_RING_SKIP       UINT64_MAX /* as a length: the rest of the memory is not used now */
+
 struct tap_ring {
 	uint8_t *memory; /* atomic; until it is there, the writer has no room */
 	size_t cap;      /* a power of two */
@@ -25,6 +28,12 @@ struct tap_ring {
 	/* The reader's. */
 	__attribute__((aligned(64))) uint64_t tail; /* atomic */
 };
+
+/* What a record of so many octets takes from the ring. */
+static inline uint64_t tap_ring_room(uint64_t bytes)
+{
+	return TAP_RING_HEAD_BYTES + ((bytes + 7) & ~7ull);
+}
 
 /* Gives a zeroed ring its memory: cap octets, a power of two. 0 or -ENOMEM. Any thread, once. */
 int tap_ring_open(struct tap_ring *ring, size_t cap) __attribute__((warn_unused_result));

@@ -12,6 +12,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
+#include "tap/outlet.h"
 
 #define RING_BYTES \
 	(4u << 20)       /* a tenth of a second of a worker that answers 200,000 queries a second */
@@ -31,6 +32,8 @@ struct tap {
 	pthread_cond_t wake;
 	bool stops;
 	struct tap_producer *producers;
+	struct tap_outlet *outlets; /* of other processes */
+	uint8_t *copied;            /* room for an event of theirs; NULL: there was no outlet */
 	struct dnstap *dnstap;
 	struct querylog *log;
 	struct dnstap_config dnstap_config;
@@ -167,12 +170,23 @@ static void drain_producer(struct tap *tap, struct tap_producer *p)
 	}
 }
 
+static void drain_outlet(struct tap *tap, struct tap_outlet *outlet)
+{
+	struct tap_event *e = (struct tap_event *)(void *)tap->copied;
+	size_t n = outlet->cap / sizeof(*e); /* at a time: the other process cannot hold us here */
+
+	while (e && n-- && tap_outlet_next(outlet, e))
+		tap_handle(tap, e);
+}
+
 static void drain_tap(struct tap *tap)
 {
 	uint64_t before = tap->events;
 
 	for (struct tap_producer *p = tap->producers; p; p = p->next)
 		drain_producer(tap, p);
+	for (struct tap_outlet *outlet = tap->outlets; outlet; outlet = outlet->next)
+		drain_outlet(tap, outlet);
 	if (tap->drain)
 		tap->drain(tap->drain_ctx, tap);
 	if (tap->events == before)
@@ -248,6 +262,43 @@ void tap_producer_free(struct tap *tap, struct tap_producer *p)
 	free(p);
 }
 
+/* --- Producers of other processes ------------------------------------------------------------- */
+
+/* Each process has its own copy of the switch, because a producer reads it for each answer. */
+static void tell_outlet(const struct tap *tap, struct tap_outlet *outlet)
+{
+	struct tap_switch *is = &outlet->shared->is;
+	uint32_t every = tap->copied ? tap->is.every : 0;
+
+	__atomic_store_n(&is->wants_queries, tap->is.wants_queries, __ATOMIC_RELAXED);
+	__atomic_store_n(&is->wants_forwarders, tap->is.wants_forwarders, __ATOMIC_RELAXED);
+	__atomic_store_n(&is->every, every, __ATOMIC_RELAXED);
+}
+
+void tap_outlet_add(struct tap *tap, struct tap_outlet *outlet)
+{
+	pthread_mutex_lock(&tap->lock);
+	if (!tap->copied)
+		tap->copied = malloc(TAP_EVENT_MAX); /* without it nothing is told */
+	outlet->next = tap->outlets;
+	tap->outlets = outlet;
+	tell_outlet(tap, outlet);
+	pthread_mutex_unlock(&tap->lock);
+}
+
+void tap_outlet_remove(struct tap *tap, struct tap_outlet *outlet)
+{
+	struct tap_outlet **at;
+
+	pthread_mutex_lock(&tap->lock);
+	for (at = &tap->outlets; *at != outlet; at = &(*at)->next)
+		assert(*at); /* it has been in the list since it was added */
+	*at = outlet->next;
+	drain_outlet(tap, outlet);
+	tap->lost += tap_ring_lost(&outlet->shared->producer.ring);
+	pthread_mutex_unlock(&tap->lock);
+}
+
 /* --- Settings --------------------------------------------------------------------------------- */
 
 static bool is_same_dnstap(const struct tap *tap, const struct dnstap_config *config)
@@ -286,6 +337,8 @@ static void set_switch(struct tap *tap)
 	__atomic_store_n(&tap->is.wants_forwarders, d && dnstap_wants_forwarders(d),
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&tap->is.every, every, __ATOMIC_RELAXED);
+	for (struct tap_outlet *outlet = tap->outlets; outlet; outlet = outlet->next)
+		tell_outlet(tap, outlet);
 	pthread_cond_signal(&tap->wake);
 }
 
@@ -408,6 +461,8 @@ void tap_counters_read(struct tap *tap, struct tap_counters *out)
 				      .has_log = tap->log };
 	for (const struct tap_producer *p = tap->producers; p; p = p->next)
 		out->lost += tap_ring_lost(&p->ring);
+	for (const struct tap_outlet *o = tap->outlets; o; o = o->next)
+		out->lost += tap_ring_lost(&o->shared->producer.ring);
 	if (tap->dnstap) {
 		dnstap_counters(tap->dnstap, &written, &lost);
 		out->dnstap_written += written;
@@ -447,8 +502,9 @@ void tap_free(struct tap *tap)
 	pthread_mutex_unlock(&tap->lock);
 	if (tap->has_thread)
 		pthread_join(tap->thread, NULL);
-	assert(!tap->producers);
+	assert(!tap->producers && !tap->outlets);
 	pthread_cond_destroy(&tap->wake);
 	pthread_mutex_destroy(&tap->lock);
+	free(tap->copied);
 	free(tap);
 }

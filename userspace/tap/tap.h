@@ -21,26 +21,11 @@
 
 #include "tap/dnstap.h"
 #include "tap/event.h"
+#include "tap/producer.h"
 #include "tap/querylog.h"
-#include "tap/ring.h"
-
-/* Producers read this; atomic. tap_configure() and tap_observe() write it. */
-struct tap_switch {
-	uint32_t every;        /* one in this many answers; 0: none */
-	bool wants_queries;    /* the octets of queries, too */
-	bool wants_forwarders; /* messages with upstreams, too */
-};
-
-/* One thread's. */
-struct tap_producer {
-	const struct tap_switch *is;
-	uint32_t left; /* answers to skip */
-	uint32_t seed;
-	struct tap_ring ring;
-	struct tap_producer *next; /* belongs to the tap, as the list does */
-};
 
 struct tap;
+struct tap_outlet;
 
 /* 0 or -ENOMEM. Control's thread, as all functions below that do not say otherwise. */
 int tap_new(struct tap **out) __attribute__((warn_unused_result));
@@ -88,6 +73,11 @@ int tap_observe(struct tap *tap, enum tap_observer who, uint32_t every, tap_obse
  */
 struct tap_producer *tap_producer_new(struct tap *tap);
 void tap_producer_free(struct tap *tap, struct tap_producer *p);
+
+/* Reads the outlet from now on (tap/outlet.h), until tap_outlet_remove(), which hands the last
+ * events to the writers. Any thread. */
+void tap_outlet_add(struct tap *tap, struct tap_outlet *outlet);
+void tap_outlet_remove(struct tap *tap, struct tap_outlet *outlet);
 
 /* C(name, words) */
 #define TAP_COUNTERS(C)                                                                  \

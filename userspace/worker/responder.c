@@ -13,7 +13,7 @@
 #include "dns/edns.h"
 #include "dns/proto.h"
 #include "dns/query.h"
-#include "resolver/resolver.h"
+#include "querier/querier.h"
 #include "worker/handover_queue.h"
 #include "worker/reply_event.h"
 
@@ -24,8 +24,8 @@
 struct slot {
 	struct engine_pending pending; /* first: resolver_take() returns pointers to it */
 	struct port_return to;
-	struct resolver *asked; /* only compared; it may be gone */
-	bool is_second;         /* it was asked again, of another resolver */
+	struct querier *asked; /* only compared; it may be gone */
+	bool is_second;        /* it was asked again, of another resolver */
 	bool is_taken;
 	bool is_padded;   /* its reply must be padded */
 	bool is_reported; /* its answer goes to the tap, and event is set */
@@ -37,12 +37,14 @@ struct slot {
 
 struct responder {
 	struct engine *engine;
-	struct resolver **resolver;
+	struct querier **resolver;
 	struct handover *handover; /* NULL: none, then way is NULL, too */
 	struct handover_way *way;
 	const struct port_msg *held; /* later messages of its connection in this burst wait */
 	struct responder_counters counters;
 	struct inbox inbox;
+	unsigned int desk; /* of the querier */
+	int bell_fd;
 	unsigned int n_slots;
 	/* slots that were ever used; the memory behind them was never touched */
 	unsigned int n_used;
@@ -99,7 +101,7 @@ static struct slot *free_slot_for(struct responder *r, const struct port_msg *m)
 	return limits_has_room(&r->limits, m->family, m->peer) ? responder_free_slot(r) : NULL;
 }
 
-static void take_responder(struct responder *r, struct slot *s, struct resolver *resolver)
+static void take_responder(struct responder *r, struct slot *s, struct querier *resolver)
 {
 	const struct resolver_question *q = &s->pending.question;
 
@@ -124,14 +126,14 @@ static void give_back_responder(struct responder *r, struct slot *s)
 	count_responder(&r->counters.released, 1);
 }
 
-static void submit(struct responder *r, struct resolver *resolver)
+static void submit(struct responder *r, struct querier *resolver)
 {
 	if (r->n_batch)
-		resolver_submit(resolver, r->batch, r->n_batch);
+		querier_submit(resolver, r->desk, r->batch, r->n_batch);
 	r->n_batch = 0;
 }
 
-static void add_to_batch(struct responder *r, struct slot *s, struct resolver *resolver)
+static void add_to_batch(struct responder *r, struct slot *s, struct querier *resolver)
 {
 	s->pending.question.inbox = &r->inbox;
 	r->batch[r->n_batch++] = &s->pending.question;
@@ -193,7 +195,7 @@ static void defer_reply(struct slot *s, struct port_msg *m, const struct asker *
 }
 
 static void answer_responder(struct responder *r, struct engine_request *rq, struct port_msg *m,
-			     const struct asker *asker, struct resolver *resolver)
+			     const struct asker *asker, struct querier *resolver)
 {
 	struct port *port = asker->port;
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
@@ -253,7 +255,7 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		      uint64_t now_ns)
 {
 	struct responder *r = ctx;
-	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct querier *resolver = rcu_dereference(*r->resolver);
 	struct engine_times times = times_now(now_ns);
 	struct engine_request rq = {
 		.now_ns = now_ns,
@@ -284,7 +286,7 @@ static void answer_item(void *ctx, struct handover_item *item, const struct port
 			uint64_t now_ns)
 {
 	struct responder *r = ctx;
-	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct querier *resolver = rcu_dereference(*r->resolver);
 	struct engine_times times = times_now(now_ns);
 	struct engine_request rq = {
 		.now_ns = now_ns,
@@ -316,7 +318,7 @@ static void answer_item(void *ctx, struct handover_item *item, const struct port
 
 void responder_refresh(struct responder *r, const struct volley_refresh *refreshes, unsigned int n)
 {
-	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct querier *resolver = rcu_dereference(*r->resolver);
 	struct engine_times times = times_now(clock_ns());
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -338,7 +340,7 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 /* ---- Completions ----------------------------------------------------------------------------- */
 
 /* Sends a port's replies. Frees their slots, or asks again if only the cache needs it. */
-static void flush_responder(struct responder *r, struct port *port, struct resolver *resolver,
+static void flush_responder(struct responder *r, struct port *port, struct querier *resolver,
 			    uint64_t now_ns)
 {
 	if (r->n_replies)
@@ -360,7 +362,7 @@ static void flush_responder(struct responder *r, struct port *port, struct resol
 }
 
 /* True if the question failed because its resolver ended, and there is another one. */
-static bool is_to_be_moved(const struct slot *s, const struct resolver *resolver)
+static bool is_to_be_moved(const struct slot *s, const struct querier *resolver)
 {
 	const struct resolver_question *q = &s->pending.question;
 
@@ -368,7 +370,7 @@ static bool is_to_be_moved(const struct slot *s, const struct resolver *resolver
 	       q->rcode == DNS_RCODE_SERVFAIL && q->ede_code == DNS_EDE_NOT_READY;
 }
 
-static void finish_responder(struct responder *r, struct slot *s, struct resolver *resolver,
+static void finish_responder(struct responder *r, struct slot *s, struct querier *resolver,
 			     const struct engine_times *times)
 {
 	uint32_t cap = s->to.port && s->to.cap < MESSAGE_MAX ? s->to.cap : MESSAGE_MAX;
@@ -405,7 +407,7 @@ static void finish_responder(struct responder *r, struct slot *s, struct resolve
 	r->scratch_at += (uint32_t)len;
 }
 
-static void complete_responder(struct responder *r, struct slot *s, struct resolver *resolver,
+static void complete_responder(struct responder *r, struct slot *s, struct querier *resolver,
 			       const struct engine_times *times)
 {
 	if (is_to_be_moved(s, resolver)) {
@@ -422,8 +424,8 @@ static void complete_responder(struct responder *r, struct slot *s, struct resol
 }
 
 /* Completes the questions of the first one's port. Returns the others in their order. */
-static struct slot *complete_port(struct responder *r, struct slot *first,
-				  struct resolver *resolver, const struct engine_times *times)
+static struct slot *complete_port(struct responder *r, struct slot *first, struct querier *resolver,
+				  const struct engine_times *times)
 {
 	struct port *port = first->to.port;
 	struct inbox_link *others = NULL, **end = &others;
@@ -445,7 +447,7 @@ static struct slot *complete_port(struct responder *r, struct slot *first,
 static void ready_responder(void *ctx, uint64_t now_ns)
 {
 	struct responder *r = ctx;
-	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct querier *resolver = rcu_dereference(*r->resolver);
 	struct engine_times times = times_now(now_ns);
 	struct slot *s = (struct slot *)resolver_take(&r->inbox);
 
@@ -454,9 +456,29 @@ static void ready_responder(void *ctx, uint64_t now_ns)
 	submit(r, resolver);
 }
 
+/* Questions that have come back from the resolver's process. */
+static void ready_bell(void *ctx, uint64_t now_ns)
+{
+	struct responder *r = ctx;
+	struct querier *resolver = rcu_dereference(*r->resolver);
+	struct engine_times times = times_now(now_ns);
+	struct slot *s;
+
+	bells_quiet(r->bell_fd); /* before the look, so that no later ring is lost */
+	s = resolver ? (struct slot *)querier_take(resolver, r->desk) : NULL;
+	while (s)
+		s = complete_port(r, s, resolver, &times);
+	submit(r, resolver);
+}
+
 struct worker_source responder_source(struct responder *r)
 {
 	return (struct worker_source){ .fd = r->inbox.fd, .ready = ready_responder, .ctx = r };
+}
+
+struct worker_source responder_bell_source(struct responder *r)
+{
+	return (struct worker_source){ .fd = r->bell_fd, .ready = ready_bell, .ctx = r };
 }
 
 struct worker_source responder_handover_source(struct responder *r)
@@ -516,6 +538,8 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	r->resolver = config->resolver;
 	r->handover = config->handover;
 	r->tap = config->tap;
+	r->desk = config->desk;
+	r->bell_fd = config->bell_fd;
 	r->limits = (struct limits){ .has_shares = true, .prefix4 = 32, .prefix6 = 64 };
 	err = responder_make_room(r, config->n_pending);
 	if (!err && getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))

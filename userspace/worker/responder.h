@@ -6,7 +6,7 @@
  *
  *	port ─► responder_handle() ─► engine_answer() ─► reply, at once
  *	                                   │ deferred: a slot is taken
- *	                                   ▼ end of the burst: one resolver_submit()
+ *	                                   ▼ end of the burst: one querier_submit()
  *	port ◄─ port_reply() ◄─ engine_finish() ◄─ responder_source(): completions, in bursts
  *
  * Messages for the transfer thread go to the handover (worker/handover_queue.h), whose replies are
@@ -31,16 +31,18 @@
 
 struct handover;
 struct tap_producer;
-struct resolver;
+struct querier;
 
 struct responder_config {
 	struct engine *engine; /* borrowed until responder_free() */
 	/*
-	 * The place of the pointer to the resolver: RCU, NULL for none. Before resolver_stop() the
+	 * The place of the pointer to the querier: RCU, NULL for none. Before querier_stop() the
 	 * pointer is replaced, and a grace period passes. Outstanding questions are then asked once
 	 * more, of the resolver that is at the place by that time.
 	 */
-	struct resolver **resolver;
+	struct querier **resolver;
+	unsigned int desk;         /* the worker's number there */
+	int bell_fd;               /* the worker's bell (querier/bells.h), if there is a querier */
 	unsigned int n_pending;    /* number of slots; 0: responder_make_room() may make some */
 	struct handover *handover; /* borrowed until responder_free(); NULL: none */
 	struct tap_producer *tap;  /* the same; NULL: answers are not reported */
@@ -74,6 +76,9 @@ void responder_port_gone(void *ctx, struct port *port);
 
 /* One of worker_config.sources: handles completed questions. Any thread, before its start. */
 struct worker_source responder_source(struct responder *r);
+
+/* The same, for what comes back from the resolver's process. */
+struct worker_source responder_bell_source(struct responder *r);
 
 /* The same for replies of the handover, if there is one. */
 struct worker_source responder_handover_source(struct responder *r);

@@ -73,7 +73,9 @@ static void place_open(struct place *p)
 				     .grace = no_readers,
 				     .grace_user = p,
 				     .make_room = make_room,
-				     .room_user = p };
+				     .room_user = p,
+				     .n_workers = 1,
+				     .programs = getenv("VOLLEY_BIN") };
 	struct cache_sizes sizes;
 	bool adopted;
 
@@ -114,7 +116,7 @@ static void put_good(struct place *p, const char *recursion)
 		fail_msg("%s", err);
 }
 
-static struct resolver *resolver_of(const struct place *p)
+static struct querier *resolver_of(const struct place *p)
 {
 	return *recursion_resolver(p->recursion);
 }
@@ -184,7 +186,7 @@ static void test_room(void **state)
 /* The generation and the resolver stay as long as they would be the same. */
 static void test_what_a_reload_keeps(void **state)
 {
-	struct resolver *resolver;
+	struct querier *resolver;
 	uint32_t slot, gen;
 	struct place p;
 
@@ -213,7 +215,7 @@ static void test_what_a_reload_keeps(void **state)
 static void test_an_error_changes_nothing(void **state)
 {
 	const struct clients *clients;
-	struct resolver *resolver;
+	struct querier *resolver;
 	char err[512] = "";
 	uint32_t gen;
 	struct place p;
@@ -238,7 +240,10 @@ static void test_an_error_changes_nothing(void **state)
 /* A daemon that comes later keeps the answers where the settings are the same. */
 static void test_adopted(void **state)
 {
-	struct recursion_env env = { .clients_fd = -1, .engine_digest = 1, .grace = no_readers };
+	struct recursion_env env = { .clients_fd = -1,
+				     .engine_digest = 1,
+				     .grace = no_readers,
+				     .programs = getenv("VOLLEY_BIN") };
 	struct engine_data published = { 0 };
 	struct recursion *later;
 	char err[512];
@@ -288,7 +293,7 @@ static void test_flush(void **state)
 static void test_forget(void **state)
 {
 	struct recursion_report report;
-	struct resolver *resolver;
+	struct querier *resolver;
 	struct pollfd fd = { .events = POLLIN };
 	char err[512];
 	struct place p;

@@ -43,6 +43,7 @@ struct lab {
 	struct groups groups;
 	struct forward *forward;
 	struct resolver_counters counters;
+	struct forward_board board;
 	struct resolver_question question;
 	int udp, listener, tcp;
 	bool is_over;
@@ -118,8 +119,8 @@ static inline void lab_open_waiting(struct lab *lab, bool caps_for_id, uint32_t 
 	assert_non_null(lab->base);
 	assert_int_equal(groups_init(&lab->groups, 64, 64, lab), 0);
 	lab->groups.keeps_cd = true;
-	assert_int_equal(forward_new(&lab->forward, &config, lab->base, &done, &lab->counters, err,
-				     sizeof(err)),
+	assert_int_equal(forward_new(&lab->forward, &config, lab->base, &done, &lab->counters,
+				     &lab->board, err, sizeof(err)),
 			 0);
 }
 

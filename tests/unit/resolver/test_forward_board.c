@@ -24,14 +24,14 @@ static int teardown(void **state)
 
 static struct forward_seen read_board(void)
 {
-	struct forward_ways ways;
+	const struct forward_ways *ways = &lab.board.ways;
 	struct forward_seen seen;
 
-	forward_get_ways(lab.forward, &ways);
-	assert_int_equal(ways.n_upstreams, 1);
-	assert_false(ways.tcp_only || ways.has_tls || ways.caps_for_id);
-	assert_int_equal(forward_get_upstream(lab.forward, 0)->address.ss_family, AF_INET);
-	forward_get_seen(lab.forward, 0, &seen);
+	assert_int_equal(ways->n_upstreams, 1);
+	assert_false(ways->tcp_only || ways->has_tls || ways->caps_for_id);
+	assert_int_equal(lab.board.named[0].address.ss_family, AF_INET);
+	assert_string_equal(lab.board.named[0].name, "");
+	forward_board_get(&lab.board, 0, &seen);
 	return seen;
 }
 

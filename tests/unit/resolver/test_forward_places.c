@@ -15,6 +15,7 @@ static struct event_base *base;
 static struct groups groups;
 static struct forward *forward;
 static struct resolver_counters counters;
+static struct forward_board board;
 static struct resolver_question questions[CAP];
 static unsigned int n_questions;
 static int sockets[N_UPSTREAMS];
@@ -79,7 +80,8 @@ static int begin(void **state)
 	now_ns = clock_ns();
 	assert_int_equal(groups_init(&groups, CAP, CAP, NULL), 0);
 	groups.keeps_cd = true;
-	assert_int_equal(forward_new(&forward, &config, base, &done, &counters, err, sizeof(err)),
+	assert_int_equal(forward_new(&forward, &config, base, &done, &counters, &board, err,
+				     sizeof(err)),
 			 0);
 	return 0;
 }

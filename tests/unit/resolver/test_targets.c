@@ -18,9 +18,12 @@ static const struct resolver_stub stubs[] = {
 static struct targets make(size_t n)
 {
 	const struct resolver_config config = { .stubs = stubs, .n_stubs = n };
+	static struct target_counters rows[8];
 	struct targets t;
 
-	assert_int_equal(targets_init(&t, &config), 0);
+	assert_true(targets_n_rows(&config) <= sizeof(rows) / sizeof(rows[0]));
+	memset(rows, 0, sizeof(rows));
+	assert_int_equal(targets_init(&t, &config, rows), 0);
 	return t;
 }
 

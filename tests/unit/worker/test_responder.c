@@ -14,6 +14,7 @@
 #include <poll.h>
 
 #include "dns/edns.h"
+#include "querier/querier.h"
 #include "rpz/policy.h"
 #include "tests/unit/engine/recursing.h"
 #include "tests/unit/zone/zone_text.h"
@@ -23,21 +24,23 @@
 #define RD        DNS_FLAG_RD
 #define N_SLOTS   100u
 #define ASKED_CAP 512u
+#define DESK      3u
 #define TEXT_CAP  (NAME_TEXT_MAX + 64)
 
 /* ---- The resolver ---------------------------------------------------------------------------- */
 
 /* A fake resolver: its pointer, and the questions that were submitted to it. */
-struct resolver {
+struct querier {
 	struct resolver_question *asked[ASKED_CAP];
 	unsigned int n, n_calls, n_released;
 };
 
-static struct resolver first, second;
+static struct querier first, second;
 
-void resolver_submit(struct resolver *resolver, struct resolver_question *const *questions,
-		     unsigned int n)
+void querier_submit(struct querier *resolver, unsigned int worker,
+		    struct resolver_question *const *questions, unsigned int n)
 {
+	MUST(worker == DESK);
 	MUST(n && n <= PORT_BURST && resolver->n + n <= ASKED_CAP);
 	memcpy(&resolver->asked[resolver->n], questions, n * sizeof(*questions));
 	resolver->n += n;
@@ -48,10 +51,17 @@ void resolver_submit(struct resolver *resolver, struct resolver_question *const 
 	}
 }
 
+/* Here all questions come back by their inbox. */
+struct resolver_question *querier_take(struct querier *resolver, unsigned int worker)
+{
+	MUST(resolver && worker == DESK);
+	return NULL;
+}
+
 void resolver_release(struct resolver_question *q)
 {
 	if (q->answer) /* a question that was never submitted has no answer */
-		((struct resolver *)q->answer)->n_released++;
+		((struct querier *)q->answer)->n_released++;
 	q->answer = NULL;
 }
 
@@ -107,14 +117,16 @@ static const struct port_ops ops = { .reply = note };
 static const struct port_ops ops_at_once = { 0 };
 
 static struct recursing r;
-static struct resolver *resolver;
+static struct querier *resolver;
 static struct responder *responder;
 static struct fake_port a, b, at_once;
 
 static void open_responder(unsigned int n_pending)
 {
 	const struct engine_config config = ENGINE_CONFIG_INIT;
-	struct responder_config rc = { .resolver = &resolver, .n_pending = n_pending };
+	struct responder_config rc = {
+		.resolver = &resolver, .n_pending = n_pending, .desk = DESK, .bell_fd = -1
+	};
 
 	memset(&r, 0, sizeof(r));
 	memset(&first, 0, sizeof(first));
@@ -220,7 +232,7 @@ static struct upstream answer_to(const char *name, char text[TEXT_CAP])
 }
 
 /* Completes all questions to `from` from number `at` on, with an answer. */
-static void answer_from(struct resolver *from, unsigned int at)
+static void answer_from(struct querier *from, unsigned int at)
 {
 	for (; at < from->n; at++) {
 		struct resolver_question *q = from->asked[at];

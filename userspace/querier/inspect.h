@@ -15,35 +15,36 @@
  * and upstream. libunbound's public interface does not give what it knows of servers (round trips,
  * timeouts, lame servers). For libunbound there are counts of our own, summed over threads.
  *
- * Any thread, while the resolver is not freed.
+ * The process writes, so nothing is believed: each value is copied, and texts and names are
+ * checked. While no process runs, there are no rows.
+ *
+ * Any thread, while the querier is not freed.
  */
-#ifndef VOLLEY_RESOLVER_INSPECT_H
-#define VOLLEY_RESOLVER_INSPECT_H
+#ifndef VOLLEY_QUERIER_INSPECT_H
+#define VOLLEY_QUERIER_INSPECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "querier/querier.h"
 #include "resolver/failure_table.h"
 #include "resolver/forward_board.h"
-#include "resolver/resolver.h"
 #include "resolver/targets.h"
 
-/* One row of the forwarder, or of the relay that carries libunbound's queries over TLS. upstream
- * lives as long as the resolver. */
+/* One row of the forwarder, or of the relay that carries libunbound's queries over TLS. */
 struct inspect_upstream {
-	const struct upstream *
-		/* read only .address, .address_bytes and .name */
-		upstream;
+	struct sockaddr_storage address;
+	char name[UPSTREAM_NAME_CAP]; /* in its certificate; "": without TLS */
 	struct forward_ways ways;
 	struct forward_seen seen;
 };
 
 /* Upstream i of a thread; false: there is none, or libunbound asks it without the relay. */
-bool inspect_upstream(const struct resolver *r, unsigned int thread, unsigned int i,
+bool inspect_upstream(struct querier *q, unsigned int thread, unsigned int i,
 		      struct inspect_upstream *out);
 
-/* One row of libunbound. zone lives as long as the resolver. */
+/* One row of libunbound. zone lives as long as the querier. */
 struct inspect_target {
 	const uint8_t *
 		/* folded, of a stub or forward zone; NULL: all other names */
@@ -52,15 +53,14 @@ struct inspect_target {
 };
 
 /* The number of rows; 0 if the forwarder asks. */
-size_t inspect_n_targets(const struct resolver *r);
+size_t inspect_n_targets(const struct querier *q);
 /* Row i < inspect_n_targets(); false: another row has the same zone and its counts. */
-bool inspect_target(const struct resolver *r, size_t i, struct inspect_target *out);
+bool inspect_target(struct querier *q, size_t i, struct inspect_target *out);
 /* The row of a folded name; 0 if the forwarder asks. */
-size_t inspect_target_of(const struct resolver *r, const uint8_t *folded, uint16_t qtype);
+size_t inspect_target_of(const struct querier *q, const uint8_t *folded, uint16_t qtype);
 
 /* Copies the known failures of a folded name (NULL: of all names) from all threads, at most cap, in
  * no order. Returns how many. */
-size_t inspect_failures(const struct resolver *r, const uint8_t *folded, struct failure *out,
-			size_t cap);
+size_t inspect_failures(struct querier *q, const uint8_t *folded, struct failure *out, size_t cap);
 
 #endif

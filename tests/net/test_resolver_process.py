@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The resolver's process may crash, hang or write nonsense: this costs the questions that it has, and
+nothing else.
+"""
+import os
+import shutil
+import signal
+import threading
+
+import dns.rcode
+import pytest
+
+from dnstree import ALLOW, ask, query, records
+from netlab import BIN, TOOLS, wait_for
+from upstreams import Netns, Scripted, address_answer
+
+UPSTREAM = "127.0.0.9"
+FORWARDING = {"allow": ALLOW, "forward": [UPSTREAM], "query-localhost": True}
+ANSWER = ["A 192.0.2.80"]
+
+
+@pytest.fixture(name="upstream")
+def make_upstream(lab, tmp_path):
+    upstream = Scripted(Netns(tmp_path, f"{lab.name}-s"), UPSTREAM,
+                        lambda made, tcp: address_answer(made).to_wire())
+    yield upstream
+    upstream.close()
+
+
+@pytest.fixture(name="poisoned")
+def make_poisoned(daemon, tmp_path):
+    """A volleyd beside which lies a resolver with faults: poisoned.c."""
+    folder = tmp_path / "poisoned"
+    folder.mkdir()
+    shutil.copy(TOOLS / "poisoned", folder / "volley-resolver")
+    daemon.binary = shutil.copy(BIN / "volleyd", folder)
+    return daemon
+
+
+def state(daemon):
+    return daemon.status()["recursion"]
+
+
+def resolver(daemon):
+    """The resolver's process; 0: there is none now."""
+    return state(daemon)["process"]
+
+
+def status_of(pid, name):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return next(line.split()[1] for line in f if line.startswith(f"{name}:"))
+
+
+def counters(daemon):
+    return daemon.result("stats")["resolver"]
+
+
+def answered(lab, name):
+    return records(ask(lab, query(name))) == ANSWER
+
+
+def rcode(lab, name):
+    return dns.rcode.to_text(ask(lab, query(name)).rcode())
+
+
+def test_it_has_no_right(lab, daemon, upstream):
+    daemon.start(recursion=FORWARDING)
+    pid = resolver(daemon)
+    assert answered(lab, "www.other.lab.") and upstream.seen
+    for task in os.listdir(f"/proc/{pid}/task"):
+        for kind in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+            assert int(status_of(f"{pid}/task/{task}", kind), 16) == 0
+        assert status_of(f"{pid}/task/{task}", "NoNewPrivs") == "1"
+    assert status_of(pid, "PPid") == str(daemon.process.pid)
+    assert status_of(pid, "Name") == "volley-resolver"
+    with open(f"/proc/{daemon.process.pid}/maps", encoding="ascii") as f:
+        assert "libunbound" not in f.read()
+
+
+def test_it_ends_with_the_daemon(daemon, upstream):
+    del upstream
+    for how in (signal.SIGKILL, signal.SIGTERM):
+        daemon.start(recursion=FORWARDING)
+        pid = resolver(daemon)
+        daemon.process.send_signal(how)
+        daemon.process.wait(30)
+        daemon.process = None
+        wait_for("its end", lambda pid=pid: not os.path.exists(f"/proc/{pid}"))
+
+
+class Loop(threading.Thread):
+    """Asks until it is stopped, and keeps what came."""
+
+    def __init__(self, lab, names):
+        super().__init__(daemon=True)
+        self.lab, self.names, self.ends, self.came = lab, names, threading.Event(), []
+        self.start()
+
+    def run(self):
+        for name in self.names:
+            if self.ends.is_set():
+                return
+            try:
+                self.came.append(ask(self.lab, query(name)))
+            except Exception as fault:  # it must have an answer
+                self.came.append(fault)
+
+    def stop(self):
+        self.ends.set()
+        self.join()
+        assert self.came and all(hasattr(one, "rcode") for one in self.came), self.came[-1]
+        return self.came
+
+
+def test_killed_in_a_loop(lab, daemon, upstream):
+    """Hits and names of zones are all answered; a name from upstream may fail, and is never wrong."""
+    del upstream
+    daemon.start(recursion=FORWARDING)
+    hits = Loop(lab, ("www.example.com." for _ in iter(int, 1)))
+    misses = Loop(lab, (f"n{n}.other.lab." for n in range(1 << 30)))
+    for n in range(20):
+        pid = resolver(daemon)
+        os.kill(pid, signal.SIGKILL)
+        wait_for("the next one", lambda pid=pid: resolver(daemon) not in (0, pid))
+        assert answered(lab, f"after{n}.lab.")
+    assert all(one.rcode() == 0 and one.answer for one in hits.stop())
+    said = misses.stop()
+    assert all(one.rcode() == 2 or records(one) == ANSWER for one in said)
+    assert sum(one.rcode() == 2 for one in said) <= 20
+    assert state(daemon)["process_restarts"] == 20
+    assert any("ended after" in text for text in daemon.status()["degraded"])
+
+
+def test_an_abort_costs_its_question_alone(lab, poisoned, upstream):
+    del upstream
+    poisoned.start(recursion=FORWARDING)
+    for n in range(50):
+        assert rcode(lab, f"crash{n}.lab.") == "SERVFAIL"
+        assert answered(lab, f"other{n}.lab.")
+    assert state(poisoned)["process_restarts"] == 50
+    said = counters(poisoned)
+    assert said["lost"] == 50 and said["answered"] == 50 and said["outstanding"] == 0
+    assert said["asked"] == 100
+
+
+def test_a_question_that_crashed_it_twice_is_refused(lab, poisoned, upstream):
+    del upstream
+    poisoned.start(recursion=FORWARDING)
+    for _ in range(2):
+        assert rcode(lab, "crash.lab.") == "SERVFAIL"
+    wait_for("the third one", lambda: resolver(poisoned))
+    for name in ("crash.lab.", "CRASH.lab."):
+        assert rcode(lab, name) == "SERVFAIL"
+    assert state(poisoned)["process_restarts"] == 2
+    assert state(poisoned)["refuses_suspects"]
+    assert answered(lab, "other.lab.")
+
+
+def test_nonsense_ends_it(lab, poisoned, upstream):
+    del upstream
+    poisoned.start(recursion=FORWARDING)
+    assert rcode(lab, "lies.lab.") == "SERVFAIL"
+    assert answered(lab, "other.lab.")
+    assert state(poisoned)["process_restarts"] == 1
+    assert "make no sense" in poisoned.log()
+
+
+def test_a_hang_ends_it(lab, poisoned, upstream):
+    """The client of the question itself may have gone by then."""
+    del upstream
+    poisoned.start(recursion=FORWARDING)
+    stuck = Loop(lab, ["hang.lab."])
+    wait_for("its end", lambda: state(poisoned)["process_restarts"] == 1, 30)
+    assert answered(lab, "other.lab.")
+    assert "no progress" in poisoned.log()
+    stuck.ends.set()

@@ -1,0 +1,405 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A worker's desk, and in place of the resolver's process this test, which also writes nonsense. */
+#include "querier/worker_desk.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "dns/edns.h"
+#include "dns/proto.h"
+
+#define N_TICKETS 4u
+#define FAR_NS    (3600 * CLOCK_NS_PER_S)
+
+static const uint8_t message[] = "a message of more than 12 octets";
+
+static struct session *now;
+static struct session sessions[2];
+static uint64_t ended_ns;
+static struct worker_desk desk;
+static struct inbox inbox;
+static struct resolver_question questions[N_TICKETS + 1];
+
+/* The process's side. */
+static struct byte_ring_reader asked;
+static struct byte_ring_writer replies;
+
+static void open_session(struct session *s)
+{
+	const struct shared_sizes sizes = { .n_threads = 1, .n_desks = 1 };
+
+	*s = (struct session){ 0 };
+	shared_layout_make(&s->layout, &sizes);
+	s->memory = aligned_alloc(4096, s->layout.total);
+	assert_non_null(s->memory);
+	memset(s->memory, 0, s->layout.total);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s->doors[0]), 0);
+	byte_ring_reader_init(&asked, session_questions(s, 0), SHARED_QUESTIONS_CAP);
+	byte_ring_writer_init(&replies, session_replies(s, 0), SHARED_REPLIES_CAP);
+}
+
+static void close_session(struct session *s)
+{
+	if (!s->memory)
+		return;
+	close(s->doors[0][0]);
+	close(s->doors[0][1]);
+	free(s->memory);
+	s->memory = NULL;
+}
+
+static struct resolver_question *question(unsigned int i)
+{
+	struct resolver_question *q = &questions[i];
+
+	*q = (struct resolver_question){ .inbox = &inbox,
+					 .qtype = DNS_TYPE_A,
+					 .qclass = DNS_CLASS_IN,
+					 .deadline_ns = clock_ns() + FAR_NS };
+	q->name[0] = 1;
+	q->name[1] = (uint8_t)('a' + i);
+	return q;
+}
+
+static void submit_question(unsigned int i)
+{
+	struct resolver_question *q = question(i);
+
+	worker_desk_submit(&desk, &q, 1);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(sessions, 0, sizeof(sessions));
+	open_session(&sessions[0]);
+	now = &sessions[0];
+	ended_ns = 0;
+	desk = (struct worker_desk){ .now = &now, .ended_ns = &ended_ns };
+	assert_int_equal(suspects_new(&desk.suspects), 0);
+	assert_int_equal(worker_desk_open(&desk, N_TICKETS), 0);
+	return inbox_open(&inbox);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	worker_desk_close(&desk);
+	free(desk.suspects);
+	inbox_close(&inbox);
+	close_session(&sessions[0]);
+	close_session(&sessions[1]);
+	return 0;
+}
+
+/* Takes the question that the process would read next. */
+static struct shared_question next_asked(void)
+{
+	struct shared_question q;
+	int64_t bytes = byte_ring_next(&asked);
+
+	assert_true(bytes > (int64_t)sizeof(q));
+	byte_ring_copy(&asked, 0, &q, sizeof(q));
+	byte_ring_pop(&asked, bytes);
+	return q;
+}
+
+static struct shared_reply reply_to(const struct shared_question *q)
+{
+	return (struct shared_reply){ .slot = q->slot,
+				      .turn = q->turn,
+				      .msg_bytes = sizeof(message),
+				      .has_msg = 1,
+				      .ede_code = EDNS_NO_EDE,
+				      .security = RESOLVER_SECURE };
+}
+
+static void put_reply(const struct shared_reply *reply, const char *text)
+{
+	const struct iovec parts[] = {
+		{ (void *)(uintptr_t)reply, sizeof(*reply) },
+		{ (void *)(uintptr_t)message, reply->has_msg ? sizeof(message) : 0 },
+		{ (void *)(uintptr_t)text, text ? strlen(text) : 0 },
+	};
+
+	assert_true(byte_ring_put(&replies, parts, 3));
+	(void)byte_ring_publish(&replies);
+}
+
+static void a_reply_comes_back(void **state)
+{
+	struct shared_reply reply;
+	struct shared_question q;
+	struct resolver_question *back;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) { /* each ticket is used again */
+		submit_question(0);
+		q = next_asked();
+		reply = reply_to(&q);
+		reply.has_text = 1;
+		reply.text_bytes = 3;
+		put_reply(&reply, "why");
+		back = worker_desk_take(&desk, clock_ns());
+		assert_ptr_equal(back, &questions[0]);
+		assert_null(resolver_next(back));
+		assert_int_equal(back->msg_bytes, sizeof(message));
+		assert_memory_equal(back->msg, message, sizeof(message));
+		assert_string_equal(back->text, "why");
+		assert_int_equal(back->security, RESOLVER_SECURE);
+		assert_int_equal(desk.counters.outstanding, 0);
+		resolver_release(back);
+	}
+	assert_false(sessions[0].is_nonsense);
+}
+
+static void without_a_ticket_it_comes_back_at_once(void **state)
+{
+	struct resolver_question *back;
+
+	(void)state;
+	for (unsigned int i = 0; i <= N_TICKETS; i++)
+		submit_question(i);
+	back = resolver_take(&inbox);
+	assert_ptr_equal(back, &questions[N_TICKETS]);
+	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+	assert_int_equal(desk.counters.limited, 1);
+	assert_int_equal(desk.counters.outstanding, N_TICKETS);
+	worker_desk_stop(&desk);
+}
+
+/* The process ends: what it had comes back as failed; what comes later waits for the next one. */
+static void an_end_costs_what_is_under_way(void **state)
+{
+	struct resolver_question *back;
+	struct shared_question q;
+	struct shared_reply reply;
+
+	(void)state;
+	submit_question(0);
+	submit_question(1);
+	q = next_asked();
+	reply = reply_to(&q);
+	put_reply(&reply, NULL); /* the first one is answered just before the end */
+	ended_ns = clock_ns();
+	now = NULL;
+	submit_question(2);
+	back = worker_desk_take(&desk, clock_ns());
+	assert_ptr_equal(back, &questions[0]);
+	assert_int_equal(back->rcode, DNS_RCODE_NOERROR);
+	back = resolver_next(back);
+	assert_ptr_equal(back, &questions[1]);
+	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+	assert_int_equal(back->ede_code, DNS_EDE_OTHER);
+	assert_null(resolver_next(back));
+	resolver_release(&questions[0]);
+	assert_null(desk.used); /* the memory of the old session may go */
+	assert_int_equal(desk.counters.lost, 1);
+	assert_int_equal(desk.counters.outstanding, 1);
+
+	open_session(&sessions[1]);
+	now = &sessions[1];
+	assert_null(worker_desk_take(&desk, clock_ns()));
+	q = next_asked();
+	reply = reply_to(&q);
+	put_reply(&reply, NULL);
+	back = worker_desk_take(&desk, clock_ns());
+	assert_ptr_equal(back, &questions[2]);
+	resolver_release(back);
+}
+
+static void a_line_waits_until_its_deadline(void **state)
+{
+	struct resolver_question *back;
+
+	(void)state;
+	now = NULL;
+	submit_question(0);
+	submit_question(1);
+	assert_null(worker_desk_take(&desk, questions[0].deadline_ns - 1));
+	questions[1].deadline_ns += 2;
+	back = worker_desk_take(&desk, questions[0].deadline_ns);
+	assert_ptr_equal(back, &questions[0]);
+	assert_null(resolver_next(back));
+	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+	assert_int_equal(desk.counters.waited, 1);
+	back = worker_desk_take(&desk, questions[1].deadline_ns);
+	assert_ptr_equal(back, &questions[1]);
+}
+
+/* Under way at two ends within a minute: refused, until a minute after the second. */
+static void a_suspect_is_refused(void **state)
+{
+	struct resolver_question *q = question(0), *back;
+
+	(void)state;
+	assert_false(suspects_note(desk.suspects, q, 1000));
+	assert_false(suspects_note(desk.suspects, q, 1000)); /* another client's, at the same end */
+	assert_false(suspects_note(desk.suspects, q, 1001 + SUSPECT_NS)); /* too long ago */
+	assert_false(suspects_any(desk.suspects, 1001 + SUSPECT_NS));
+	assert_true(suspects_note(desk.suspects, q, clock_ns()) == false);
+	assert_true(suspects_note(desk.suspects, q, clock_ns() + 1));
+	assert_true(suspects_refuse(desk.suspects, q, clock_ns()));
+	assert_false(suspects_refuse(desk.suspects, question(1), clock_ns()));
+	q = question(0);
+	q->name[1] = 'A'; /* letter case is no way round it */
+	assert_true(suspects_refuse(desk.suspects, q, clock_ns()));
+	assert_false(suspects_refuse(desk.suspects, q, clock_ns() + 2 * SUSPECT_NS));
+	worker_desk_submit(&desk, &q, 1);
+	back = resolver_take(&inbox);
+	assert_ptr_equal(back, q);
+	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+	assert_int_equal(desk.counters.refused, 1);
+	assert_int_equal(byte_ring_next(&asked), BYTE_RING_EMPTY);
+}
+
+static void a_stop_gives_all_back(void **state)
+{
+	struct resolver_question *back;
+	unsigned int n = 0;
+
+	(void)state;
+	submit_question(0);
+	now = NULL;
+	submit_question(1); /* the first is lost, the second waits */
+	worker_desk_stop(&desk);
+	for (back = resolver_take(&inbox); back; back = resolver_next(back))
+		n++;
+	assert_int_equal(n, 2);
+	assert_int_equal(questions[1].ede_code, DNS_EDE_NOT_READY);
+	assert_int_equal(desk.counters.outstanding, 0);
+}
+
+/* Each makes one reply wrong. */
+static void make_slot_wrong(struct shared_reply *r)
+{
+	r->slot = 1;
+}
+static void make_slot_huge(struct shared_reply *r)
+{
+	r->slot = UINT32_MAX;
+}
+static void make_turn_wrong(struct shared_reply *r)
+{
+	r->turn++;
+}
+static void make_rcode_wrong(struct shared_reply *r)
+{
+	r->rcode = 0x1000;
+}
+static void make_security_wrong(struct shared_reply *r)
+{
+	r->security = RESOLVER_SECURE + 1;
+}
+static void make_known_wrong(struct shared_reply *r)
+{
+	r->is_known = 2;
+}
+static void make_ede_wrong(struct shared_reply *r)
+{
+	r->ede_code = 65536;
+}
+static void make_ede_low(struct shared_reply *r)
+{
+	r->ede_code = -2;
+}
+static void make_longer(struct shared_reply *r)
+{
+	r->msg_bytes++;
+}
+static void make_shorter(struct shared_reply *r)
+{
+	r->msg_bytes--;
+}
+static void make_huge(struct shared_reply *r)
+{
+	r->msg_bytes = UINT32_MAX;
+}
+static void make_head_long(struct shared_reply *r)
+{
+	r->head_bytes = sizeof(message) - 11;
+}
+static void make_head_short(struct shared_reply *r)
+{
+	r->head_bytes = 11;
+}
+static void make_text(struct shared_reply *r)
+{
+	r->text_bytes = UINT32_MAX - sizeof(message) + 1;
+}
+static void make_flag(struct shared_reply *r)
+{
+	r->has_text = 0xff;
+}
+static void make_unsaid(struct shared_reply *r)
+{
+	r->has_msg = 0;
+}
+
+static void nonsense_ends_the_session(void **state)
+{
+	static void (*const rows[])(struct shared_reply *) = {
+		make_slot_wrong,     make_slot_huge,   make_turn_wrong, make_rcode_wrong,
+		make_security_wrong, make_known_wrong, make_ede_wrong,  make_ede_low,
+		make_longer,         make_shorter,     make_huge,       make_head_long,
+		make_head_short,     make_text,        make_flag,       make_unsaid,
+	};
+	struct shared_question q;
+	struct shared_reply reply;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		submit_question(0);
+		q = next_asked();
+		reply = reply_to(&q);
+		rows[i](&reply);
+		reply.has_msg |= i + 1 != sizeof(rows) / sizeof(rows[0]);
+		put_reply(&reply, NULL);
+		if (worker_desk_take(&desk, clock_ns()) || !sessions[0].is_nonsense)
+			fail_msg("row %zu", i);
+		worker_desk_stop(&desk);
+		assert_int_equal(end(state), 0);
+		assert_int_equal(begin(state), 0);
+	}
+}
+
+/* A second reply to the same question. */
+static void a_reply_counts_once(void **state)
+{
+	struct shared_question q;
+	struct shared_reply reply;
+
+	(void)state;
+	submit_question(0);
+	q = next_asked();
+	reply = reply_to(&q);
+	put_reply(&reply, NULL);
+	put_reply(&reply, NULL);
+	assert_ptr_equal(worker_desk_take(&desk, clock_ns()), &questions[0]);
+	assert_true(sessions[0].is_nonsense);
+	resolver_release(&questions[0]);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(a_reply_comes_back),
+		TEST(without_a_ticket_it_comes_back_at_once),
+		TEST(an_end_costs_what_is_under_way),
+		TEST(a_line_waits_until_its_deadline),
+		TEST(a_suspect_is_refused),
+		TEST(a_stop_gives_all_back),
+		TEST(nonsense_ends_the_session),
+		TEST(a_reply_counts_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "querier/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "tap/tap.h"
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void session_tell_log(const struct session *s)
+{
+	struct shared_words *words =
+		(struct shared_words *)(void *)(s->memory + s->layout.totals_at);
+
+	__atomic_store_n(&words->log_level, (int32_t)log_get_level(), __ATOMIC_RELAXED);
+	__atomic_store_n(&words->log_format, (int32_t)log_get_format(), __ATOMIC_RELAXED);
+}
+
+/* --- Made ------------------------------------------------------------------------------------- */
+
+/* Nobody can shorten the file under us afterwards: that would be a SIGBUS for us. */
+static int make_shared(struct session *s, const struct session_config *config)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+	shared_layout_make(&s->layout, &config->sizes);
+	s->memory_fd = memfd_create("volley-resolver", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (s->memory_fd < 0 || ftruncate(s->memory_fd, (off_t)s->layout.total) ||
+	    fcntl(s->memory_fd, F_ADD_SEALS, seals))
+		return -errno;
+	s->memory =
+		mmap(NULL, s->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory_fd, 0);
+	if (s->memory == MAP_FAILED) {
+		s->memory = NULL;
+		return -errno;
+	}
+	session_tell_log(s);
+	memcpy(s->memory, config->config, config->sizes.config_bytes);
+	s->boards = (struct resolver_boards){
+		.totals =
+			&((struct shared_words *)(void *)(s->memory + s->layout.totals_at))->totals,
+		.first = s->memory + s->layout.boards_at,
+		.stride = s->layout.board_bytes,
+	};
+	return 0;
+}
+
+static int open_doors(struct session *s)
+{
+	for (unsigned int i = 0; i < s->layout.sizes.n_threads; i++)
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->doors[i]))
+			return -errno;
+	return 0;
+}
+
+static void add_outlets(struct session *s)
+{
+	for (unsigned int i = 0; s->tap && i < s->layout.sizes.n_threads; i++) {
+		s->outlets[i] = (struct tap_outlet){
+			.shared =
+				(struct tap_outlet_shared *)(void *)(s->memory + s->layout.taps_at +
+								     i * s->layout.tap_bytes),
+			.cap = SHARED_TAP_CAP,
+		};
+		tap_outlet_add(s->tap, &s->outlets[i]);
+	}
+}
+
+int session_new(struct session **out, const struct session_config *config)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->socket_fd = s->memory_fd = -1;
+	for (unsigned int i = 0; i < RESOLVER_THREADS_MAX; i++)
+		s->doors[i][0] = s->doors[i][1] = -1;
+	err = make_shared(s, config);
+	if (!err)
+		err = open_doors(s);
+	if (err) {
+		session_free(s);
+		return err;
+	}
+	s->tap = config->tap;
+	add_outlets(s);
+	*out = s;
+	return 0;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	for (unsigned int i = 0; s->tap && i < s->layout.sizes.n_threads; i++)
+		tap_outlet_remove(s->tap, &s->outlets[i]);
+	for (unsigned int i = 0; i < RESOLVER_THREADS_MAX; i++) {
+		close_fd(&s->doors[i][0]);
+		close_fd(&s->doors[i][1]);
+	}
+	close_fd(&s->socket_fd);
+	close_fd(&s->memory_fd);
+	if (s->memory)
+		munmap(s->memory, s->layout.total);
+	free(s);
+}
+
+/* --- Started ---------------------------------------------------------------------------------- */
+
+static int send_files(int socket_fd, const void *from, size_t bytes, const int *fds, unsigned int n)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(SHARED_FDS_MAX * sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { (void *)(uintptr_t)from, bytes };
+	struct msghdr msg = { .msg_iov = &part,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	return sendmsg(socket_fd, &msg, MSG_NOSIGNAL) == (ssize_t)bytes ? 0 : -errno;
+}
+
+static int send_many(int socket_fd, const int *fds, unsigned int n)
+{
+	int err = 0;
+
+	for (unsigned int at = 0; at < n && !err; at += SHARED_FDS_MAX) {
+		unsigned int now = n - at < SHARED_FDS_MAX ? n - at : SHARED_FDS_MAX;
+
+		err = send_files(socket_fd, "", 1, fds + at, now);
+	}
+	return err;
+}
+
+static int send_bells(int socket_fd, const struct bells *bells, unsigned int n)
+{
+	int *fds = calloc(n + 1, sizeof(*fds)), err;
+
+	if (!fds)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < n; i++)
+		fds[i] = bells->fds[i][1];
+	err = send_many(socket_fd, fds, n);
+	free(fds);
+	return err;
+}
+
+/* What a new process gets, in the order of resolver/shared_memory.h. */
+static int send_hello(struct session *s, const struct session_config *config)
+{
+	struct shared_hello hello = {
+		.version = VOLLEY_VERSION,
+		.sizes = config->sizes,
+		.total = s->layout.total,
+	};
+	int doors[RESOLVER_THREADS_MAX];
+	int err = send_files(s->socket_fd, &hello, sizeof(hello), &s->memory_fd, 1);
+
+	for (unsigned int i = 0; i < config->sizes.n_threads; i++)
+		doors[i] = s->doors[i][1];
+	if (!err)
+		err = send_many(s->socket_fd, doors, config->sizes.n_threads);
+	if (!err)
+		err = send_bells(s->socket_fd, config->bells, config->sizes.n_desks);
+	close_fd(&s->memory_fd);
+	for (unsigned int i = 0; i < config->sizes.n_threads; i++)
+		close_fd(&s->doors[i][1]);
+	return err;
+}
+
+static int start_process(struct session *s, const struct session_config *config)
+{
+	int ends[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	err = executable_start(config->program, ends[1], &s->pid);
+	close(ends[1]);
+	s->socket_fd = ends[0];
+	if (err)
+		s->pid = 0;
+	return err ? err : send_hello(s, config);
+}
+
+static int hear_started(const struct session *s, int wait_ms, struct shared_started *started)
+{
+	struct pollfd fd = { .fd = s->socket_fd, .events = POLLIN };
+	uint64_t end_ns = clock_ns() + (unsigned int)wait_ms * CLOCK_NS_PER_MS;
+	int n;
+
+	do
+		n = poll(&fd, 1, wait_ms);
+	while (n < 0 && errno == EINTR && clock_ns() < end_ns);
+	if (n <= 0)
+		return n ? -errno : -ETIMEDOUT;
+	if (recv(s->socket_fd, started, sizeof(*started), MSG_DONTWAIT) !=
+	    (ssize_t)sizeof(*started)) {
+		*started = (struct shared_started){ 0 };
+		return ERR_CLOSED;
+	}
+	started->libunbound[sizeof(started->libunbound) - 1] = 0;
+	started->err[sizeof(started->err) - 1] = 0;
+	return started->code > 0 ? -EPROTO : started->code;
+}
+
+int session_start(struct session *s, const struct session_config *config, int wait_ms,
+		  struct shared_started *started)
+{
+	int code;
+
+	*started = (struct shared_started){ 0 };
+	code = start_process(s, config);
+	if (!code)
+		code = hear_started(s, wait_ms, started);
+	s->started_ns = clock_ns();
+	if (!code)
+		return 0;
+	if (!*started->err)
+		snprintf(started->err, sizeof(started->err), "%s does not start: %s",
+			 config->program->path, err_text(code));
+	session_kill(s);
+	(void)session_reap(s);
+	return code;
+}
+
+/* --- Ended ------------------------------------------------------------------------------------ */
+
+void session_kill(const struct session *s)
+{
+	if (s->pid)
+		kill(s->pid, SIGKILL);
+}
+
+void session_end(struct session *s, int wait_ms)
+{
+	struct pollfd wait = { .events = POLLIN };
+
+	close_fd(&s->socket_fd);
+	if (!s->pid)
+		return;
+	wait.fd = pidfd_open(s->pid, 0);
+	if (wait.fd < 0 || poll(&wait, 1, wait_ms) != 1)
+		session_kill(s);
+	close_fd(&wait.fd);
+}
+
+int session_reap(struct session *s)
+{
+	int status = 0;
+
+	if (!s->pid)
+		return 0;
+	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	s->pid = 0;
+	return status;
+}
+
+/* --- Desks ------------------------------------------------------------------------------------ */
+
+static uint8_t *find_desk(const struct session *s, unsigned int desk)
+{
+	return s->memory + s->layout.desks_at + desk * s->layout.desk_bytes;
+}
+
+void *session_questions(const struct session *s, unsigned int desk)
+{
+	return find_desk(s, desk);
+}
+
+void *session_replies(const struct session *s, unsigned int desk)
+{
+	return find_desk(s, desk) + s->layout.replies_at;
+}
+
+void session_knock(const struct session *s, unsigned int desk)
+{
+	int fd = s->doors[desk % s->layout.sizes.n_threads][0];
+
+	/* If the socket is full, the thread is to wake up anyway. */
+	(void)send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}

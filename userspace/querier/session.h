@@ -1,0 +1,83 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A session: one life of the resolver's process, with the memory that it shares with the server.
+ *
+ *	session_new(): memory, sockets ─► session_start(): process, "started" ─► serves
+ *	    ─► the socket ends, or session_kill() ─► session_reap() ─► session_free(): memory
+ *
+ * The thread that starts the process must live as long as it, because the process ends with that
+ * thread.
+ */
+#ifndef VOLLEY_QUERIER_SESSION_H
+#define VOLLEY_QUERIER_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "querier/bells.h"
+#include "querier/executable.h"
+#include "resolver/board.h"
+#include "resolver/resolver_config.h"
+#include "resolver/shared_memory.h"
+#include "tap/outlet.h"
+
+struct session_config {
+	const struct executable *program;
+	const struct bells *bells; /* one for each desk */
+	const uint8_t *config;     /* of config_wire_write() */
+	struct shared_sizes sizes;
+	struct tap *tap; /* or NULL */
+};
+
+struct session {
+	struct shared_layout layout;
+	uint8_t *memory;
+	struct resolver_boards boards;
+	int socket_fd;
+	int memory_fd; /* until the process has it */
+	pid_t pid;     /* 0: there is no process */
+	int doors[RESOLVER_THREADS_MAX]
+		 [2]; /* [0]: for knocking; [1]: the process's, until it has it */
+	struct tap_outlet outlets[RESOLVER_THREADS_MAX];
+	struct tap *tap;
+	uint64_t started_ns;
+	uint64_t knocked_ns[RESOLVER_THREADS_MAX]; /* 0: the thread has made a round since */
+	bool is_nonsense; /* atomic: a worker has read from a ring what no resolver of ours writes */
+	struct session *next;
+};
+
+/* 0 or -errno. */
+int session_new(struct session **out, const struct session_config *config)
+	__attribute__((warn_unused_result));
+
+/*
+ * Starts the process and waits at most wait_ms for the end of its start. 0; or a negative code with
+ * a sentence in started->err, and the process has ended. started->libunbound is set if the process
+ * answered.
+ */
+int session_start(struct session *s, const struct session_config *config, int wait_ms,
+		  struct shared_started *started) __attribute__((warn_unused_result));
+
+/* Gives the process the present level and form of the log. */
+void session_tell_log(const struct session *s);
+
+/* Ends the process at once. */
+void session_kill(const struct session *s);
+
+/* Closes the socket, so that the process ends by itself; kills it after wait_ms. */
+void session_end(struct session *s, int wait_ms);
+
+/* Waits for the end of the process and returns the status of waitpid(). 0: there was none. */
+int session_reap(struct session *s);
+
+/* When no thread uses the memory any more. NULL is allowed. */
+void session_free(struct session *s);
+
+/* The rings of desk i, and a knock at the door of its thread. */
+void *session_questions(const struct session *s, unsigned int desk);
+void *session_replies(const struct session *s, unsigned int desk);
+void session_knock(const struct session *s, unsigned int desk);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "querier/suspects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+int suspects_new(struct suspects **out)
+{
+	struct suspects *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	if (getrandom(s->key, sizeof(s->key), 0) != sizeof(s->key)) {
+		free(s);
+		return -EIO;
+	}
+	*out = s;
+	return 0;
+}
+
+/* Never 0, which is a free place. */
+static uint64_t suspect_hash(const struct suspects *s, const struct resolver_question *q)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	size_t n = name_bytes(q->name);
+
+	name_fold(folded, q->name, n);
+	return (siphash24(s->key, folded, n) ^ ((uint64_t)q->qtype << 16 | q->qclass)) | 1;
+}
+
+bool suspects_note(struct suspects *s, const struct resolver_question *q, uint64_t ended_ns)
+{
+	uint64_t hash = suspect_hash(s, q), before_ns;
+	struct suspect *place = &s->places[hash / 2 % SUSPECTS_PLACES];
+	bool is_known = __atomic_load_n(&place->hash, __ATOMIC_RELAXED) == hash;
+
+	before_ns = is_known ? __atomic_load_n(&place->ended_ns, __ATOMIC_RELAXED) : 0;
+	if (before_ns == ended_ns)
+		return false;
+	__atomic_store_n(&place->ended_ns, ended_ns, __ATOMIC_RELAXED);
+	if (before_ns && ended_ns - before_ns <= SUSPECT_NS) {
+		__atomic_store_n(&place->refused_until_ns, ended_ns + SUSPECT_NS, __ATOMIC_RELAXED);
+		__atomic_store_n(&s->refused_until_ns, ended_ns + SUSPECT_NS, __ATOMIC_RELAXED);
+		return true;
+	}
+	if (!is_known) {
+		__atomic_store_n(&place->refused_until_ns, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&place->hash, hash, __ATOMIC_RELAXED);
+	}
+	return false;
+}
+
+bool suspects_refuse(const struct suspects *s, const struct resolver_question *q, uint64_t now_ns)
+{
+	const struct suspect *place;
+	uint64_t hash;
+
+	if (!suspects_any(s, now_ns))
+		return false;
+	hash = suspect_hash(s, q);
+	place = &s->places[hash / 2 % SUSPECTS_PLACES];
+	return __atomic_load_n(&place->hash, __ATOMIC_RELAXED) == hash &&
+	       __atomic_load_n(&place->refused_until_ns, __ATOMIC_RELAXED) > now_ns;
+}
