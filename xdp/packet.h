@@ -58,10 +58,10 @@ static __always_inline void packet_frame(struct packet *p, const struct xdp_md *
 
 /*
  * Whether the frame has more buffers than the one that the program sees. A card's driver gives such
- * frames only to a program that is loaded for them (bpf/frags.h). They cannot be edited like
- * others, or redirected to a socket. To call after packet_parse(). If a frame has several buffers,
- * its first is longer than FIRST_BUFFER_MIN with all drivers, so most frames need no call of the
- * helper.
+ * frames only to a program that is loaded for them (bpf/tiny_programs.h). They cannot be edited
+ * like others, or redirected to a socket. To call after packet_parse(). If a frame has several
+ * buffers, its first is longer than FIRST_BUFFER_MIN with all drivers, so most frames need no call
+ * of the helper.
  */
 static __always_inline int packet_has_more(struct xdp_md *ctx, const struct volley_cpu *cpu)
 {

@@ -152,7 +152,7 @@ def test_hits_that_do_not_leave(lab, hidden):
 
 
 def test_hits_that_fill_a_ring(lab, hidden):
-    """With a NAPI that nothing wakes: workers' answers would be dropped, too (bpf/vethring.h)."""
+    """With a NAPI that nothing wakes: workers' answers would be dropped, too (bpf/tiny_programs.h)."""
     lab.ask()
     lose_program(lab)
     fill_ring(lab)

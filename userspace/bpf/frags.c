@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bpf/frags.h"
+#include "bpf/tiny_programs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

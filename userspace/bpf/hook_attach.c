@@ -26,7 +26,7 @@
 #include <xdp/libxdp.h>
 
 #include "base/log.h"
-#include "bpf/frags.h"
+#include "bpf/tiny_programs.h"
 #include "bpf/hook.h"
 #include "bpf/hook_state.h"
 #include "bpf/refusal.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
-#include "bpf/frags.h"
+#include "bpf/tiny_programs.h"
 #include "bpf/hook.h"
 #include "bpf/hook_state.h"
 #include "volley.skel.h"

@@ -21,7 +21,7 @@ struct program_want {
 	const char *ifname;
 	bool native_only; /* xdp: native */
 	bool generic_only;
-	/* the driver takes frames in several buffers, if the kernel does: bpf/frags.h */
+	/* the driver takes frames in several buffers, if the kernel does: bpf/tiny_programs.h */
 	bool takes_frags;
 	bool driver_answers;
 	struct cache_sizes sizes; /* for new maps */

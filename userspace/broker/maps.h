@@ -31,10 +31,10 @@ int maps_make_rings(struct tap_rings **out, int taps_fd) __attribute__((warn_unu
 /* For grace_wait(). 0 or an error, as grace_open(). */
 int maps_make_grace(struct grace **out) __attribute__((warn_unused_result));
 
-/* ktime_offset() of bpf/ktime.h. */
+/* ktime_offset() of bpf/tiny_programs.h. */
 int maps_clock_offset(int64_t *ahead_ns) __attribute__((warn_unused_result));
 
-/* vethring_wake() of bpf/vethring.h. */
+/* vethring_wake() of bpf/tiny_programs.h. */
 int maps_wake_veth(const char *ifname, const uint8_t mac[6]) __attribute__((warn_unused_result));
 
 #endif

@@ -13,9 +13,8 @@
 #include "bpf/tables.h"
 #include "bpf/hook.h"
 #include "bpf/hook_state.h"
-#include "bpf/ktime.h"
+#include "bpf/tiny_programs.h"
 #include "bpf/tap_rings.h"
-#include "bpf/vethring.h"
 #include "cache/keeper.h"
 
 /* A request in work. */

@@ -11,7 +11,6 @@
 #include <sys/ioctl.h>
 
 #include "config/settings.h"
-#include "config/units.h"
 
 #define INDENT_STEP 2
 

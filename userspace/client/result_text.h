@@ -5,7 +5,7 @@
  *
  * The shapes below only decide the order of columns. A key that is not among them is shown behind
  * the others, so the daemon may add keys. An array of objects becomes a table, and an object a list
- * of keys and values, with units (config/units.h).
+ * of keys and values, with units (units_put()).
  *
  *	status       {version, pid, uptime_s, abi, state:"starting|serving|stopping", ready,
  *	              progress, degraded:[sentence...],
@@ -79,6 +79,7 @@
 #define VOLLEY_CLIENT_RESULT_TEXT_H
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /*
@@ -109,5 +110,26 @@ int table_put(FILE *out, int indent, unsigned int width, const json_t *rows,
 
 /* True if WORD is in LIST, which has spaces between its words. */
 int table_has_word(const char *list, const char *word);
+
+/*
+ * Numbers for people to read. A key's name ends in its unit, in results as in our code.
+ *
+ *	_bytes ──► 256.0 MiB   _ns, _ms, _s ──► 1.2 us, 34 ms, 2 d 3 h   _at ──► 2026-01-31 09:05:00
+ *
+ * Numbers without a unit are counts and get separators between thousands, except under a few names
+ * (pid, serial, ...) that are no counts.
+ */
+
+/*
+ * The value of KEY for people to read, a new string; NULL: no memory. Control characters are
+ * replaced; null is "-"; arrays and objects are on one line.
+ */
+char *units_put(const char *key, const json_t *value);
+
+/* The key without its unit and with spaces, "used_bytes" is "used", in BUF, cut to CAP. */
+void units_put_label(const char *key, char *buf, size_t cap);
+
+/* The columns of TEXT in a terminal, if each character takes one column. */
+size_t units_width(const char *text);
 
 #endif

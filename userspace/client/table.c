@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/units.h"
-
 struct column {
 	const char *key; /* points into the rows or the order's words */
 	size_t key_len;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/units.h"
+#include "client/result_text.h"
 
 #define LINE_CAP    1024
 #define NUMBERS     33u /* width of the columns after a row's key */

@@ -17,7 +17,6 @@
 #include "base/audit.h"
 #include "base/err.h"
 #include "control/ctl_request.h"
-#include "control/hangup.h"
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
@@ -253,7 +252,7 @@ static ssize_t receive_with_file(struct client *client)
 }
 
 /* A client that may change nothing must not have a descriptor put into the daemon, or closed in
- * this thread: that may wait (control/hangup.h). See also let_files_pass(). */
+ * this thread: that may wait (control/ctl_request.h). See also let_files_pass(). */
 static ssize_t receive_ctl(const struct ctl *ctl, struct client *client)
 {
 	if (rights_of(ctl->rights, &client->peer) >= CTL_CHANGES)

@@ -25,7 +25,7 @@
  * that may change something can send descriptors, as soon as the daemon has accepted their
  * connection: until then, and for all others, sendmsg() fails with EPERM (SO_PASSRIGHTS, Linux
  * 6.16). On older kernels the connection of a client ends that sends one without that right; this
- * thread neither receives nor closes the descriptor (control/hangup.h).
+ * thread neither receives nor closes the descriptor (control/ctl_request.h).
  *
  * Other users may take CTL_OTHERS_CAP of the places. When all places are taken, a new client takes
  * the place of the client whose request or reply has taken longest. Root may take any client's

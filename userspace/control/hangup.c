@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/hangup.h"
+#include "control/ctl_request.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "daemon/zone_service.h"
-#include "zonemgr/edit_lines.h"
 #include "report/report.h"
+#include "zonemgr/zonemgr.h"
 
 static struct zones_entry *find_zone_command(struct zone_service *s, const char *name, char *err,
 					     size_t err_cap)

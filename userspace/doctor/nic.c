@@ -255,7 +255,7 @@ static int max_mtu(const struct doctor_case *c)
 	return c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER - VLAN_TAGS;
 }
 
-/* True if the driver gives a program frames in several buffers: bpf/frags.h. */
+/* True if the driver gives a program frames in several buffers: bpf/tiny_programs.h. */
 static bool takes_frags(const struct doctor_case *c)
 {
 	return c->nic->xdp_features >= 0 && c->nic->xdp_features & NETDEV_XDP_RX_SG;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/emit.h"
+#include "engine/reply_writer.h"
 
 #include <assert.h>
 #include <string.h>

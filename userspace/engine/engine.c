@@ -16,7 +16,6 @@
 #include "engine/handover_rules.h"
 #include "engine/reply_writer.h"
 #include "engine/engine_state.h"
-#include "engine/prepare.h"
 #include "engine/recursive_query.h"
 #include "engine/servers.h"
 #include "shield/shield.h"

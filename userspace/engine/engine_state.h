@@ -60,7 +60,7 @@ struct engine_cache {
 	struct cache_writer *writer;
 };
 
-/* A query that was read (engine/prepare.h). */
+/* A query that was read (prepare_read()). */
 struct engine_prepared {
 	enum query_verdict verdict;
 	bool has_key; /* its answer may be in the cache, or be put there; public view */
@@ -233,5 +233,19 @@ static inline bool engine_is_of_parent(const struct engine *e, const uint8_t *fo
 	member = zone_set_find(set, folded, n_bytes, qtype);
 	return member && member->apex_len == n_bytes;
 }
+
+/*
+ * Reads queries: the question of each, and the key of its answer in the cache. A burst is read
+ * ahead in three passes, so that the waits for memory overlap:
+ *
+ *	each query: parse, hash, ask for its bucket ─► each key: ask for its entry ─► each answer
+ */
+
+/* Fills *prepared. The caller has set e->cache. msg is borrowed, as by query_parse(). */
+void prepare_read(const struct engine *e, struct engine_prepared *prepared, const uint8_t *msg,
+		  size_t len);
+
+/* As engine_read_ahead(). */
+void prepare_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n);
 
 #endif

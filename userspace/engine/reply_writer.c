@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/wire.h"
 #include "cache/generations.h"
-#include "engine/emit.h"
 #include "engine/engine_state.h"
 #include "limits/limiter.h"
 #include "xdp/count.h"

@@ -9,7 +9,7 @@
  *              program and takes over the sockets. The driver of DPDK 22.11 does not release a
  *              socket, so the device is kept for the next time while the interface is the same.
  *      owned   Any other device: DPDK owns it. No XDP; the interface is a tap that is created for
- *              the device, and shows it to the kernel (port/dpdk_exception.h).
+ *              the device, and shows it to the kernel (port/dpdk_port.h).
  *
  * Without DPDK, dpdk_iface_none.c takes their place. Control's thread calls all these functions.
  */

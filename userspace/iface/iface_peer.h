@@ -35,8 +35,8 @@ void iface_peer_say(struct iface *iface);
 
 /*
  * Wakes the other end, so that it receives the native answers that wait for it: while they fill its
- * ring, it may receive nothing (bpf/vethring.h). Call it after the driver's answers were switched
- * off. No effect on an interface that is no veth.
+ * ring, it may receive nothing (bpf/tiny_programs.h). Call it after the driver's answers were
+ * switched off. No effect on an interface that is no veth.
  */
 void iface_peer_wake(const struct iface *iface);
 

@@ -5,7 +5,7 @@
  *
  * The kernel's veth.c puts such a frame into a ring of the other end, and wakes that end only if it
  * has a native XDP program (veth_xdp_flush()). Without one the frame waits until something else
- * wakes that end, and a full ring may stop the link (bpf/vethring.h). If that end has no NAPI
+ * wakes that end, and a full ring may stop the link (bpf/tiny_programs.h). If that end has no NAPI
  * either (GRO is off, as on a new pair), the frame is dropped (veth_xdp_xmit()) and counted in
  * `xdp_tx_errors`.
  */

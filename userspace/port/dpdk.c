@@ -16,7 +16,6 @@
 #include <rte_prefetch.h>
 
 #include "port/credit.h"
-#include "port/dpdk_exception.h"
 #include "port/dpdk_port.h"
 #include "port/frame.h"
 

@@ -14,7 +14,7 @@
  *      services, tap   here: DPDK owns the device, so the kernel sees it through a tap interface.
  *                      Frames that are not UDP to a service go there (ARP, ND, ICMP, TCP,
  *                      fragments, other ports), and frames that the kernel sends there leave by
- *                      the device (dpdk_exception.h)
+ *                      the device (dpdk_port.h)
  *
  * A device has no descriptor to sleep on, so the worker polls it: at once while there is traffic,
  * then less and less often, up to DPDK_SLEEP_MAX_NS apart (port_wake_at()). With busy_poll it never

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "port/dpdk_exception.h"
+#include "port/dpdk_port.h"
 
 #include <errno.h>
 #include <fcntl.h>

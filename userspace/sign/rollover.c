@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "sign/rollover_steps.h"
 
 /* The newest published key of this role that is not going, except @but; NULL: none. */
 static struct sign_key *newest(struct sign_keys *keys, enum sign_role role,

@@ -5,7 +5,7 @@
  * cache may hold a DNSKEY RRset with an algorithm, it holds no data without a signature of that
  * algorithm (RFC 4035 section 2.2). The keys' times tell the next step.
  */
-#include "sign/rollover_steps.h"
+#include "sign/rollover.h"
 
 static bool is_rollover_kind_of_kind(const struct sign_key *key, unsigned int algorithm,
 				     bool single)

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "zonemgr/catalogs.h"
-#include "zonemgr/edit_lines.h"
+#include "zonemgr/zonemgr.h"
 #include "xfr/catalog.h"
 
 struct production {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/edit_lines.h"
+#include "zonemgr/zonemgr.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -15,7 +15,6 @@
 #include "dns/name.h"
 #include "sign/keys.h"
 #include "sign/rollover.h"
-#include "sign/rollover_steps.h"
 #include "zone/builder.h"
 #include "zone/edit.h"
 #include "zonemgr/zonemgr.h"

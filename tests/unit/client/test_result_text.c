@@ -12,8 +12,6 @@
 
 #include <cmocka.h>
 
-#include "config/units.h"
-
 struct unit_row {
 	const char *key;
 	const char *json;

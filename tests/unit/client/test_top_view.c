@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/result_text.h"
 #include "client/top_view.h"
-#include "config/units.h"
 
 #define LONG_NAME "an-owner-with-a-name-that-is-far-too-long-for-a-line.of-eighty-columns.example."
 

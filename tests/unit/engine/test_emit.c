@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/emit.h"
+#include "engine/reply_writer.h"
 #include "tests/unit/engine/world.h"
 
 #define MAX_UDP   ENGINE_MAX_UDP_BYTES

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "engine/emit.h"
 #include "engine/policy_act.h"
+#include "engine/reply_writer.h"
 #include "rpz/policy.h"
 #include "tests/unit/engine/world.h"
 

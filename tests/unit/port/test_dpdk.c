@@ -24,7 +24,6 @@
 #include <rte_mempool.h>
 
 #include "port/dpdk.h"
-#include "port/dpdk_exception.h"
 #include "port/dpdk_port.h"
 #include "port/frame.h"
 #include "tests/lib/packet.h"

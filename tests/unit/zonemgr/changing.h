@@ -10,7 +10,7 @@
 #include <urcu-qsbr.h>
 
 #include "cache/memory.h"
-#include "zonemgr/edit_lines.h"
+#include "zonemgr/zonemgr.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zonefile.h"
 #include "tests/lib/madezones.h"

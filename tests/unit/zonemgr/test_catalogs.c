@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "cache/memory.h"
 #include "zonemgr/catalogs.h"
-#include "zonemgr/edit_lines.h"
+#include "zonemgr/zonemgr.h"
 #include "zonemgr/loader.h"
 #include "engine/engine.h"
 #include "tests/lib/madezones.h"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Changes of a zone as people write them: what they do, and which line is told where one cannot
  * be. */
-#include "zonemgr/edit_lines.h"
+#include "zonemgr/zonemgr.h"
 
 #include "tests/unit/zone/zone_text.h"
 #include "zone/changeset.h"

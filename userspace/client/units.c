@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One small function for each kind of value writes it to a memory stream. */
-#include "config/units.h"
+#include "client/result_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
