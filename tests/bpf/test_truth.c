@@ -104,7 +104,7 @@ static struct zone *load_generated(const char *origin)
 	assert_non_null(f);
 	querygen_write_zone(f);
 	fclose(f);
-	if (zone_load_file(&zone, origin, path, &error))
+	if (zone_load(&zone, origin, path, NULL, &error))
 		fail_msg("%s:%u: %s", error.file, error.line, error.sentence);
 	unlink(path);
 	return zone;
@@ -117,7 +117,7 @@ static struct zone *load(const char *origin, const char *path)
 
 	if (!path)
 		return load_generated(origin);
-	if (zone_load_file(&zone, origin, path, &error))
+	if (zone_load(&zone, origin, path, NULL, &error))
 		fail_msg("%s:%u: %s", error.file, error.line, error.sentence);
 	return zone;
 }

@@ -62,7 +62,7 @@ static void load_zone(void)
 	assert_non_null(f);
 	querygen_write_zone(f);
 	fclose(f);
-	if (zone_load_file(&t.member.zone, QUERYGEN_ORIGIN, path, &error))
+	if (zone_load(&t.member.zone, QUERYGEN_ORIGIN, path, NULL, &error))
 		fail_msg("%s:%u: %s", error.file, error.line, error.sentence);
 	unlink(path);
 }

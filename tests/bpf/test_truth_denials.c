@@ -164,7 +164,7 @@ static struct zone *load_text(const char *origin, const char *text, struct zone_
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);
-	(void)!zone_load_file(&zone, origin, path, error);
+	(void)!zone_load(&zone, origin, path, NULL, error);
 	unlink(path);
 	return zone;
 }
@@ -330,8 +330,8 @@ static struct zone *make_zone(struct truth *t, size_t i)
 		return draw_signed(t);
 	if (i < ORIGINS)
 		return draw(6) ? draw_zone(origins[i], text) : NULL;
-	assert_int_equal(zone_load_file(&zone, signed_zones[i - ORIGINS][0],
-					signed_zones[i - ORIGINS][1], &error),
+	assert_int_equal(zone_load(&zone, signed_zones[i - ORIGINS][0],
+				   signed_zones[i - ORIGINS][1], NULL, &error),
 			 0);
 	return zone;
 }

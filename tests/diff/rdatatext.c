@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/lib/rdgen.h"
+#include "tests/lib/rdtypes_each.h"
 #include "zone/rdprint.h"
 
 static const char head[] =

@@ -11,6 +11,7 @@
 #include "dns/proto.h"
 #include "dns/rdata.h"
 #include "rdround.h"
+#include "tests/lib/rdtypes_each.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

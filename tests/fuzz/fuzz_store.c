@@ -283,7 +283,7 @@ static int write_one(struct store_batch *batch, const uint8_t *apex, unsigned wh
 	case 4:
 		return store_limit(batch, apex, 3000, 4);
 	case 5:
-		return store_trim(batch, apex, 3);
+		return store_limit(batch, apex, 0, 3);
 	default:
 		return store_drop_zone(batch, apex);
 	}

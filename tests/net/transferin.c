@@ -164,7 +164,7 @@ static void say_digest(const uint8_t *apex, char *path)
 	struct zone *file;
 
 	(void)name_to_text(name, sizeof(name), apex);
-	if (zone_load_file(&file, name, path, &err)) {
+	if (zone_load(&file, name, path, NULL, &err)) {
 		printf("digest\t%s\n", err.sentence);
 		return;
 	}

@@ -58,7 +58,7 @@ static struct zone *make_zone(void)
 	for (unsigned i = 0; i < n_names; i++)
 		fprintf(f, "n%u A 192.0.2.3\n", i);
 	fclose(f);
-	MUST(!zone_load_file(&z, "z.test", path, &err));
+	MUST(!zone_load(&z, "z.test", path, NULL, &err));
 	unlink(path);
 	return z;
 }

@@ -90,7 +90,7 @@ static int load(struct bench *b, const char *origin, const char *file)
 	struct zone_error err;
 	double start = cpu_s();
 
-	if (zone_load_file(&b->zone, origin, file, &err)) {
+	if (zone_load(&b->zone, origin, file, NULL, &err)) {
 		fprintf(stderr, "namescost: %s:%u: %s\n", err.file, err.line, err.sentence);
 		return -1;
 	}

@@ -17,6 +17,7 @@
 #include "cache/dependency_filter.h"
 #include "cache/entry_walk.h"
 #include "invalidate/affected.h"
+#include "tests/lib/wholewalk.h"
 #include "tests/perf/manyanswers.h"
 
 /* Names whose address the new version changes; each version changes others. */
@@ -59,7 +60,7 @@ static struct zone *make_zone(unsigned n_names, unsigned serial, const struct ed
 		fprintf(f, "n%u A %s\n", i,
 			is_edited(edit, n_names, i) ? "192.0.2.4" : "192.0.2.3");
 	fclose(f);
-	MUST(!zone_load_file(&z, "z.test", path, &err));
+	MUST(!zone_load(&z, "z.test", path, NULL, &err));
 	unlink(path);
 	return z;
 }
@@ -222,7 +223,7 @@ static void invalidate_names(unsigned n_names, unsigned n_changed)
 		if (!i) {
 			by_walk.changes = changes;
 			begun = now();
-			cache_walk(w.cache, count_affected, &by_walk);
+			whole_walk(w.cache, count_affected, &by_walk);
 			walk_ms = (now() - begun) * 1e3;
 		}
 		ms[i] = invalidate_once(changes, &s);
@@ -305,16 +306,16 @@ int main(int argc, char **argv)
 	MUST(changes);
 	report("comparison", begun, changes_n_names(changes), "names");
 	begun = now();
-	cache_walk(w.cache, pass_by, &sum);
+	whole_walk(w.cache, pass_by, &sum);
 	report("bare walk", begun, 0, NULL);
 	set = many_zones(&w.members[0]);
 	begun = now();
-	n = cache_walk(w.cache, visit_routes, set);
+	n = whole_walk(w.cache, visit_routes, set);
 	report("routes", begun, n, "answers withdrawn");
 	zone_set_free(set);
 	s = (struct invalidation){ .changes = changes };
 	begun = now();
-	cache_walk(w.cache, count_affected, &s);
+	whole_walk(w.cache, count_affected, &s);
 	report("walk", begun, s.n_affected, "answers affected");
 	invalidate_all(n_names, changes);
 	changes_free(changes);

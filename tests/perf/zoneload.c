@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	}
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024); /* as the daemon */
 	start = now();
-	if (zone_load_file(&z, argv[1], argv[2], &err)) {
+	if (zone_load(&z, argv[1], argv[2], NULL, &err)) {
 		fprintf(stderr, "%s:%u: %s\n", err.file, err.line, err.sentence);
 		return 1;
 	}

@@ -152,21 +152,6 @@ static inline uint8_t *wire_write_ref(struct wire_writer *w, size_t n)
 	return p;
 }
 
-/* Skips n bytes and leaves what is there. */
-static inline void wire_writer_skip(struct wire_writer *w, size_t n)
-{
-	(void)wire_write_ref(w, n);
-}
-
-/* Goes to an offset from the start, at most cap_bytes. Does not clear an error. */
-static inline void wire_writer_seek(struct wire_writer *w, size_t at)
-{
-	if (w->error || at > w->cap_bytes)
-		w->error = ERR_SPACE;
-	else
-		w->at = at;
-}
-
 static inline void wire_write_u8(struct wire_writer *w, uint8_t v)
 {
 	uint8_t *p = wire_write_ref(w, 1);

@@ -244,12 +244,3 @@ int services_update_ends(struct volley_state *state, const struct config_addr *l
 
 	return err ? err : set_service(state, &w, VOLLEY_TUNNEL_END);
 }
-
-void services_clear(struct volley_state *state)
-{
-	struct volley_services *t = table_of(state);
-	uint32_t i;
-
-	for (i = 0; i < VOLLEY_SERVICE_SLOTS; i++)
-		__atomic_store_n(&t->slots[i].family, 0, __ATOMIC_RELEASE);
-}

@@ -100,9 +100,6 @@ int services_update(struct volley_state *state, const struct config_addr *listen
 int services_update_ends(struct volley_state *state, const struct config_addr *listen, uint32_t n,
 			 bool are_wanted) __attribute__((warn_unused_result));
 
-/* Removes all services and ends of tunnels. */
-void services_clear(struct volley_state *state);
-
 /*
  * The map that holds a table of blocks (limits/block_table.h), and its place in volley_blocks,
  * where the programs of all interfaces find it.

@@ -52,13 +52,6 @@ uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *
 	return n_withdrawn;
 }
 
-uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user)
-{
-	size_t at = 0;
-
-	return cache_walk_part(cache, &at, cache_walk_end(cache), visit, user);
-}
-
 enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct volley_entry *entry,
 				       uint32_t now_s)
 {

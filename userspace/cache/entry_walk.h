@@ -15,16 +15,11 @@ enum walk_step { WALK_ON, WALK_WITHDRAW, WALK_STOP };
 typedef enum walk_step walk_visit(void *user, const struct volley_entry *entry);
 
 /*
- * Calls `visit` for every entry in the index and withdraws the entry if visit() says so. Returns
- * the number withdrawn. In a QSBR read section. An entry that is published meanwhile may be missed.
- * An earlier entry that is moved or replaced meanwhile is not missed, but may be shown twice.
- */
-uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user);
-
-/*
- * A part of a walk, for a caller that must keep its read sections short: visits the entries at the
- * `n` words of the index from *at on, and moves *at past them. The walk begins with *at = 0 and
- * ends when *at is cache_walk_end(). WALK_STOP sets *at to the end.
+ * A part of a walk: calls `visit` for every entry at the `n` words of the index from *at on, and
+ * withdraws the entry if visit() says so. Returns the number withdrawn, and moves *at past the
+ * words. The walk begins with *at = 0 and ends when *at is cache_walk_end(). WALK_STOP sets *at to
+ * the end. In a QSBR read section. An entry that is published meanwhile may be missed. An earlier
+ * entry that is moved or replaced meanwhile is not missed, but may be shown twice.
  */
 uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *visit, void *user);
 size_t cache_walk_end(const struct cache *cache);

@@ -167,11 +167,6 @@ double frequent_total(const struct frequent *f)
 	return f->total;
 }
 
-double frequent_missing(const struct frequent *f)
-{
-	return f->missing;
-}
-
 double frequent_samples(const struct frequent *f)
 {
 	return f->squares > 0 ? f->total * f->total / f->squares : 0;

@@ -8,8 +8,8 @@
  *      key ─► counter of its own ─► all FREQUENT_COUNTERS in use: the median is subtracted
  *                                   from all, and counters that are not above it are freed
  *
- * So no count is too high, and none is too low by more than frequent_missing(), which is at most
- * 2/FREQUENT_COUNTERS of all. Counts fade by a factor, so that the last seconds count most.
+ * So no count is too high, and none is too low by more than 2/FREQUENT_COUNTERS of all. Counts fade
+ * by a factor, so that the last seconds count most.
  *
  * One thread at a time.
  */
@@ -45,8 +45,7 @@ void frequent_clear(struct frequent *f);
 /* Gives the `cap` highest counts, highest first; valid until a change. Returns their number. */
 size_t frequent_top(const struct frequent *f, const struct frequent_counter **out, size_t cap);
 
-double frequent_total(const struct frequent *f);   /* the weights of all keys */
-double frequent_missing(const struct frequent *f); /* any count may be too low by this */
+double frequent_total(const struct frequent *f); /* the weights of all keys */
 /* The number of equally weighted samples that would give a share the same error. */
 double frequent_samples(const struct frequent *f);
 

@@ -63,11 +63,6 @@ const struct rdata_type *rdata_type(uint16_t type)
 	return slot ? &rows[slot - 1] : NULL;
 }
 
-const struct rdata_type *rdata_type_at(size_t i)
-{
-	return i < N_ROWS ? &rows[i] : NULL;
-}
-
 unsigned rdata_fixed_bytes(enum rdata_field field)
 {
 	static const uint8_t bytes[RD_N_FIELDS] = {

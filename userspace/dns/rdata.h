@@ -26,9 +26,6 @@ struct rdata_type {
 /* The row of a type; NULL: none. Pure. */
 const struct rdata_type *rdata_type(uint16_t type);
 
-/* The row at @i, in the order of dns/rdtypes.h; NULL after the last. Pure. */
-const struct rdata_type *rdata_type_at(size_t i);
-
 /* Octets of a field of fixed size; 0: its size varies. Pure. */
 unsigned rdata_fixed_bytes(enum rdata_field field);
 

@@ -53,7 +53,7 @@ __attribute__((warn_unused_result)) int tcp_open(struct port **out,
 
 /*
  * Listens at one more address, which need not exist yet (IP_FREEBIND). If its port is 0, the kernel
- * chooses one: see tcp_port_addr(). Call it before a worker gets the port, or on the worker's
+ * chooses one. Call it before a worker gets the port, or on the worker's
  * thread (worker_call()). 0, -errno as of bind() and listen(), or -ENOSPC for more than 1024
  * listeners.
  */
@@ -64,11 +64,5 @@ __attribute__((warn_unused_result)) int tcp_listen(struct port *p, const struct 
  * as for tcp_listen(). 0, or -ENOENT: the port does not listen there.
  */
 __attribute__((warn_unused_result)) int tcp_unlisten(struct port *p, const struct port_addr *addr);
-
-/* The first bound address, with the port that the kernel chose. Threads as for tcp_listen(). */
-void tcp_port_addr(const struct port *p, struct port_addr *out);
-
-/* The number of open connections. Any thread. */
-uint32_t tcp_n_conns(const struct port *p);
 
 #endif

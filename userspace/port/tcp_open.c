@@ -341,16 +341,3 @@ int tcp_open(struct port **out, const struct tcp_config *config)
 	*out = &t->port;
 	return 0;
 }
-
-void tcp_port_addr(const struct port *p, struct port_addr *out)
-{
-	const struct tcp_listener *first = first_listener((const struct tcp_port *)p);
-
-	*out = first ? first->at : (struct port_addr){ 0 };
-}
-
-uint32_t tcp_n_conns(const struct port *p)
-{
-	return (uint32_t)(port_counter(&p->stats.conns_opened) -
-			  port_counter(&p->stats.conns_closed));
-}

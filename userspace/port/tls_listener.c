@@ -381,11 +381,6 @@ void tls_listener_close(struct tls_listener *tls)
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
-uint32_t tls_listener_n(const struct tls_listener *tls)
-{
-	return tls->n;
-}
-
 int tls_listener_fd(const struct tls_listener *tls, uint32_t i)
 {
 	return tls->fds[i];

@@ -67,8 +67,6 @@ void tls_listener_inherit(struct tls_listener *tls, struct tls_listener *before)
 /* Open connections stay. NULL is allowed. */
 void tls_listener_close(struct tls_listener *tls);
 
-/* The listening sockets: tls_listener_accept() is to be called when one of them is readable. */
-uint32_t tls_listener_n(const struct tls_listener *tls);
 int tls_listener_fd(const struct tls_listener *tls, uint32_t i);
 /* Accepts connections that wait at a socket. False: the system has no descriptor for one, so a
  * pause is needed. *n_failed: of these, connections that were closed because too many wait. */

@@ -493,19 +493,6 @@ bool xsk_is_zerocopy(const struct port *p)
 	return ((const struct xsk_port *)p)->zerocopy;
 }
 
-void xsk_frames_read(const struct port *p, struct xsk_frames *out)
-{
-	const struct xsk_port *x = (const struct xsk_port *)p;
-
-	*out = (struct xsk_frames){
-		.free = x->n_free,
-		.fill = *x->fill.producer - __atomic_load_n(x->fill.consumer, __ATOMIC_ACQUIRE),
-		.tx = x->n_tx,
-		.backlog = x->n_backlog,
-		.total = x->n_frames,
-	};
-}
-
 void xsk_sent_read(const struct port *p, struct xsk_sent *out)
 {
 	const struct xsk_port *x = (const struct xsk_port *)p;

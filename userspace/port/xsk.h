@@ -42,15 +42,6 @@
 #include "port/port.h"
 #include "port/xsk_config.h"
 
-/* How many frames are in each place. The sum is n_frames if none is between queue and RX ring. */
-struct xsk_frames {
-	uint32_t free;
-	uint32_t fill; /* in the fill ring, not yet taken by the kernel */
-	uint32_t tx;   /* in the TX ring, not yet seen in the completion ring */
-	uint32_t backlog;
-	uint32_t total;
-};
-
 /*
  * Opens a socket on one receive queue of an interface. Traffic comes only after port_start(), which
  * enters the socket in the map; port_stop() removes it. The caller closes it with port_close().
@@ -65,9 +56,6 @@ __attribute__((warn_unused_result)) int xsk_open(struct port **out,
 
 /* True if the socket is in zero-copy mode. Any thread. */
 bool xsk_is_zerocopy(const struct port *p);
-
-/* Counts the frames by place. The worker's thread, or any thread if the port has no worker. */
-void xsk_frames_read(const struct port *p, struct xsk_frames *out);
 
 /*
  * The progress of the frames in the TX ring, as counters that wrap at 2^32: frames that the port

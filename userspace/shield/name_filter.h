@@ -164,14 +164,6 @@ struct names_use {
 /* O(lines). */
 void names_read_use(const struct names *names, struct names_use *out);
 
-static inline double names_fill(const struct names *names)
-{
-	struct names_use use;
-
-	names_read_use(names, &use);
-	return use.fill;
-}
-
 /*
  * True if a new filter with the n_live names that are served would spare the workers many queries:
  * more than 1000 names and a quarter of the known ones are gone; or one name of a hundred is known

@@ -250,17 +250,6 @@ static int end_of(struct store_batch *b, const uint8_t *apex, uint32_t serial, u
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-int store_trim(struct store_batch *b, const uint8_t *apex, uint32_t serial)
-{
-	uint64_t end;
-
-	if (!b->err)
-		b->err = end_of(b, apex, serial, &end);
-	if (!b->err)
-		b->err = forget_until(b, apex, end);
-	return b->err;
-}
-
 /* Lowers *@end to the first change that may stay under the limit. */
 static int limit_end(struct store_batch *b, const uint8_t *apex, uint64_t max_bytes, uint64_t *end)
 {

@@ -105,9 +105,6 @@ int store_append(struct store_batch *batch, const uint8_t *apex, const struct ch
 /* As it will be after the batch. */
 int store_room(struct store_batch *batch, const uint8_t *apex, struct store_room *room)
 	__attribute__((warn_unused_result));
-/* Forgets changes that lead to @serial or before it: the zone's file has them. */
-int store_trim(struct store_batch *batch, const uint8_t *apex, uint32_t serial)
-	__attribute__((warn_unused_result));
 /* Forgets the zone's oldest changes until at most @max_bytes are left, but none after @serial. */
 int store_limit(struct store_batch *batch, const uint8_t *apex, uint64_t max_bytes, uint32_t serial)
 	__attribute__((warn_unused_result));

@@ -82,7 +82,7 @@ int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct
 
 /*
  * Makes the version *@out, which the caller owns, and frees the edit in every case. The changes are
- * checked by the rules of zone_load_file(), except ZONEMD: its digest is not verified again, since
+ * checked by the rules of zone_load(), except ZONEMD: its digest is not verified again, since
  * that would take O(zone). @net, unless NULL, becomes the real difference to the base: the old SOA,
  * the removed records, the new SOA, the added records, with signatures under the TTL of the RRset
  * that they cover. It is empty if nothing changed. The serial number need not be higher.

@@ -615,9 +615,3 @@ int zone_load(struct zone **out, const char *origin_text, const char *path,
 		zone_error_set(err, path, 0, "%s", err_text(rc));
 	return rc;
 }
-
-int zone_load_file(struct zone **out, const char *origin_text, const char *path,
-		   struct zone_error *err)
-{
-	return zone_load(out, origin_text, path, NULL, err);
-}

@@ -323,23 +323,6 @@ bool text_is(const struct text_token *token, const char *word)
 	return token->n == strlen(word) && !strncasecmp(token->at, word, token->n);
 }
 
-int text_to_number(const struct text_token *token, uint32_t max, uint32_t *value)
-{
-	uint64_t v = 0;
-
-	if (!token->n || token->quoted)
-		return ERR_ZONE;
-	for (size_t i = 0; i < token->n; i++) {
-		if (!isdigit((unsigned char)token->at[i]))
-			return ERR_ZONE;
-		v = v * 10 + (unsigned)(token->at[i] - '0');
-		if (v > max)
-			return ERR_ZONE;
-	}
-	*value = (uint32_t)v;
-	return 0;
-}
-
 static uint32_t unit_seconds(char c)
 {
 	switch (c | 0x20) {

@@ -56,10 +56,6 @@ bool text_next(const char **cursor, struct text_token *token);
 
 bool text_is(const struct text_token *token, const char *word); /* in any letter case */
 
-/* Reads a token that is a decimal number up to @max. Returns 0 or ERR_ZONE. */
-int text_to_number(const struct text_token *token, uint32_t max, uint32_t *value)
-	__attribute__((warn_unused_result));
-
 /* The same for seconds or a sum such as 1w2d3h4m5s. */
 int text_to_period(const struct text_token *token, uint32_t max, uint32_t *seconds)
 	__attribute__((warn_unused_result));

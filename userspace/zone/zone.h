@@ -59,26 +59,6 @@ struct zone_error {
 	char warning[512]; /* the first warning, "file:line: sentence"; "" without one */
 };
 
-/*
- * Reads the master file @path (RFC 1035 section 5, RFC 2308 section 4, RFC 3597) of the zone
- * @origin_text, "example.com" or "example.com.", into a new image *@out that the caller owns.
- *
- * Errors: bad syntax, a class other than IN, meta types, owners outside the zone, no SOA or a
- * second one, a SOA that is not at the apex, no NS at the apex, CNAME beside other data, a second
- * CNAME or DNAME, DNAME beside NS or CNAME or above other names, an RRset of more than 65,535
- * records, a ZONEMD whose digest is wrong, an NSEC3 chain of more than 2500 iterations. Warnings:
- * TTLs that differ within an RRset (the lowest is used), a last line without an end, a DNSKEY
- * without a chain of NSEC or NSEC3, NSEC3 with more than 150 iterations, a ZONEMD that cannot be
- * checked. Duplicates are dropped silently. Names below a zone cut are kept, but only served as
- * glue.
- *
- * Control plane only: reads files, allocates. Returns 0; -ENOENT, ERR_NOT_REGULAR or the like if a
- * file cannot be read; -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error
- * *@out is NULL.
- */
-int zone_load_file(struct zone **out, const char *origin_text, const char *path,
-		   struct zone_error *err) __attribute__((warn_unused_result));
-
 /* The progress of a load. Other threads may read it while the load runs. */
 enum zone_stage {
 	ZONE_STAGE_READING,  /* at n_bytes of total_bytes */
@@ -97,8 +77,24 @@ struct zone_progress {
 };
 
 /*
- * As zone_load_file(), for a thread in the background. @progress, unless NULL, is set to zero
- * first, except @cancel and @skips_outside, and then kept up to date by relaxed atomic stores.
+ * Reads the master file @path (RFC 1035 section 5, RFC 2308 section 4, RFC 3597) of the zone
+ * @origin_text, "example.com" or "example.com.", into a new image *@out that the caller owns.
+ *
+ * Errors: bad syntax, a class other than IN, meta types, owners outside the zone, no SOA or a
+ * second one, a SOA that is not at the apex, no NS at the apex, CNAME beside other data, a second
+ * CNAME or DNAME, DNAME beside NS or CNAME or above other names, an RRset of more than 65,535
+ * records, a ZONEMD whose digest is wrong, an NSEC3 chain of more than 2500 iterations. Warnings:
+ * TTLs that differ within an RRset (the lowest is used), a last line without an end, a DNSKEY
+ * without a chain of NSEC or NSEC3, NSEC3 with more than 150 iterations, a ZONEMD that cannot be
+ * checked. Duplicates are dropped silently. Names below a zone cut are kept, but only served as
+ * glue.
+ *
+ * Control plane only: reads files, allocates. Returns 0; -ENOENT, ERR_NOT_REGULAR or the like if a
+ * file cannot be read; -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error
+ * *@out is NULL.
+ *
+ * @progress, unless NULL, is for other threads: it is set to zero first, except @cancel and
+ * @skips_outside, and then kept up to date by relaxed atomic stores.
  */
 int zone_load(struct zone **out, const char *origin_text, const char *path,
 	      struct zone_progress *progress, struct zone_error *err)

@@ -15,6 +15,7 @@
 
 #include "cache/dependency_filter.h"
 #include "cache/entry_walk.h"
+#include "tests/lib/wholewalk.h"
 #include "world.h"
 
 /* Every number is of a class; the entries of one class have a dependency in common, and a name. */
@@ -160,12 +161,12 @@ static uint64_t invalidate_beside_walk(uint64_t *seed)
 	bool must_wait;
 
 	draw_job(&job, seed);
-	cache_walk(world.cache, count, &job);
+	whole_walk(world.cache, count, &job);
 	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_true(must_wait || !job.n_withdrawn);
 	left = job;
 	left.n_left = left.n_others = 0;
-	cache_walk(world.cache, count, &left);
+	whole_walk(world.cache, count, &left);
 	assert_int_equal(left.n_left, 0);
 	assert_int_equal(left.n_others, job.n_others);
 	assert_int_equal(job.n_withdrawn, job.n_left);
@@ -564,7 +565,7 @@ static uint64_t change_family(uint64_t family)
 	wait_for_all(NULL); /* who had the earlier one has published */
 	MUST(!cache_invalidate(world.cache, &invalidation, &must_wait));
 	quiescent(&seats[N_WRITERS]);
-	cache_walk(world.cache, must_not_be_old, &change);
+	whole_walk(world.cache, must_not_be_old, &change);
 	set_seat(&seats[N_WRITERS], UINT64_MAX);
 	return change.n_withdrawn;
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "cache/entry_walk.h"
+#include "tests/lib/wholewalk.h"
 #include "world.h"
 
 #define N_NAMES 1000u
@@ -38,13 +39,13 @@ static void test_shows_each_and_withdraws(void **state)
 	world_open(&w, CACHE_BYTES_MIN);
 	for (uint64_t i = 0; i < N_NAMES; i++)
 		put(&w, i);
-	assert_int_equal(cache_walk(w.cache, see, &s), (N_NAMES + 2) / 3);
+	assert_int_equal(whole_walk(w.cache, see, &s), (N_NAMES + 2) / 3);
 	for (uint64_t i = 0; i < N_NAMES; i++) {
 		assert_int_equal(s.seen[i], 1);
 		assert_int_equal(get(&w, i), i % 3 != 0);
 	}
 	s = (struct sight){ .stop_at = 10 };
-	cache_walk(w.cache, see, &s);
+	whole_walk(w.cache, see, &s);
 	assert_int_equal(s.n_seen, 10);
 	world_close(&w);
 }
@@ -96,7 +97,7 @@ static void test_moved_one_is_withdrawn(void **state)
 	(void)state;
 	world_open(&w, CACHE_BYTES_MIN);
 	put(&w, 7);
-	assert_int_equal(cache_walk(w.cache, replace_once, &s), 1);
+	assert_int_equal(whole_walk(w.cache, replace_once, &s), 1);
 	assert_int_equal(s.n_seen, 2);
 	assert_false(get(&w, 7));
 	world_close(&w);

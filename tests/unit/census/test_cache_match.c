@@ -15,6 +15,7 @@
 #include "cache/entry_walk.h"
 #include "census/cache_census.h"
 #include "census/cache_match.h"
+#include "tests/lib/wholewalk.h"
 #include "tests/unit/engine/world.h"
 
 static const char zone_text[] = "$TTL 300\n"
@@ -102,7 +103,7 @@ static void test_kinds(void **state)
 	size_t n = 0;
 
 	(void)state;
-	cache_walk(world.cache, see_kind, &n);
+	whole_walk(world.cache, see_kind, &n);
 	assert_int_equal(n, N_ASKED);
 }
 
@@ -165,7 +166,7 @@ static void test_matches(void **state)
 		assert_int_equal(cache_match_read(&taken.match, args, &zone, err, sizeof(err)), 0);
 		assert_int_equal(zone != NULL, !strcmp(row->words[0], "--zone"));
 		taken.match.zone_slot = world.members[1].cache_slot;
-		cache_walk(world.cache, see_match, &taken);
+		whole_walk(world.cache, see_match, &taken);
 		assert_string_equal(taken.letters, want);
 		json_decref(args);
 	}
@@ -208,7 +209,7 @@ static void test_census(void **state)
 	uint32_t largest[3];
 
 	(void)state;
-	cache_walk(world.cache, count, census);
+	whole_walk(world.cache, count, census);
 	assert_int_equal(census->all.entries, N_ASKED);
 	assert_int_equal(census->by_type[DNS_TYPE_MX].entries, 2);
 	assert_int_equal(census->by_kind[ANSWER_ALIAS].entries, 3);

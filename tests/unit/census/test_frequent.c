@@ -17,6 +17,9 @@
 #define N_DRAWN 400000u
 #define TOP     100u
 
+/* A count may be too low by this, if `total` was added. */
+#define MISSING_MOST(total) (2.0 * (total) / FREQUENT_COUNTERS)
+
 static double sums[N_KEYS]; /* of 1/i, up to each key */
 static unsigned int truth[N_KEYS];
 static uint64_t seed = 1;
@@ -95,13 +98,11 @@ static void test_zipf(void **state)
 		uint32_t key = key_of(top[i]);
 
 		assert_true(top[i]->count <= truth[key]);
-		assert_true(top[i]->count + frequent_missing(f) >= truth[key]);
+		assert_true(top[i]->count + MISSING_MOST(N_DRAWN) >= truth[key]);
 		assert_true(!i || top[i]->count <= top[i - 1]->count);
 		n_right += i < TOP && n_before(key) < TOP;
 	}
 	assert_true(n_right >= 95);
-	assert_true(frequent_missing(f) > 0 &&
-		    frequent_missing(f) <= 2.0 * N_DRAWN / FREQUENT_COUNTERS);
 	assert_true(fabs(frequent_total(f) - N_DRAWN) < 1e-6);
 	frequent_free(f);
 }
@@ -120,7 +121,7 @@ static void test_flood_of_keys(void **state)
 	}
 	assert_int_equal(frequent_top(f, top, 1), 1);
 	assert_int_equal(top[0]->key_bytes, 5);
-	assert_true(top[0]->count <= 20000 && top[0]->count + frequent_missing(f) >= 20000);
+	assert_true(top[0]->count <= 20000 && top[0]->count + MISSING_MOST(2020000) >= 20000);
 	frequent_free(f);
 }
 

@@ -29,7 +29,7 @@ static int make(void **state)
 
 	if (tmpfolder_make(state))
 		return -1;
-	return zone_load_file(&zone, "example.net", "zones/example.net.zone", &err);
+	return zone_load(&zone, "example.net", "zones/example.net.zone", NULL, &err);
 }
 
 static int drop(void **state)

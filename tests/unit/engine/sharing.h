@@ -49,7 +49,7 @@ static inline char *sharing_text(const char *origin, unsigned int serial, const 
 	fflush(s.f);
 	if (chain != ZONE_CHAIN_NONE) {
 		MUST(write(fd, text, bytes) == (ssize_t)bytes);
-		MUST(!zone_load_file(&plain, origin, path, &error));
+		MUST(!zone_load(&plain, origin, path, NULL, &error));
 		s.z = plain;
 		signing_write(&s);
 		zone_free(plain);

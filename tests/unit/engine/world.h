@@ -56,7 +56,7 @@ static inline void world_load_zone(struct world *w, const char *origin, const ch
 	*m = (struct zone_member){ .apex = w->apex[w->n_zones++], .apex_len = (unsigned int)len };
 	if (!path)
 		return;
-	if (zone_load_file(&m->zone, origin, path, &error))
+	if (zone_load(&m->zone, origin, path, NULL, &error))
 		fprintf(stderr, "%s:%u: %s\n", error.file, error.line, error.sentence);
 	MUST(m->zone);
 }

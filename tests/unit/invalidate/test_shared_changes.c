@@ -26,7 +26,7 @@ static struct zone *version(unsigned int serial, const char *more, const char *s
 #pragma GCC diagnostic pop
 	fprintf(f, "%s%s", ZONE, more);
 	fclose(f);
-	MUST(!zone_load_file(&z, "z.test", path, &error));
+	MUST(!zone_load(&z, "z.test", path, NULL, &error));
 	unlink(path);
 	return z;
 }

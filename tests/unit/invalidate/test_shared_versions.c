@@ -32,7 +32,7 @@ static struct zone *load(unsigned int serial, const char *more, enum zone_chain 
 
 	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 	close(fd);
-	assert_int_equal(zone_load_file(&zone, "z", path, &error), 0);
+	assert_int_equal(zone_load(&zone, "z", path, NULL, &error), 0);
 	unlink(path);
 	free(text);
 	return zone;

@@ -13,6 +13,7 @@
 
 #include "base/wire.h"
 #include "port/tcp.h"
+#include "tests/unit/port/tcp_state.h"
 
 #define MS 1000000ull
 

@@ -92,7 +92,7 @@ static void full_disk(void)
 	store = must_open();
 	MUST(end_of(store) == end);
 	MUST(!store_begin(store, &batch));
-	MUST(!store_trim(batch, apex, end - 5));
+	MUST(!store_limit(batch, apex, 0, end - 5));
 	err = store_commit(batch);
 	MUST(!err || err == -ENOSPC);
 	if (!err) /* freed room can be used again */
@@ -258,7 +258,7 @@ static void make_image(void)
 		MUST(!storing_append(batch, storing_name("example."), i, i + 1, 500));
 		MUST(!store_put(batch, storing_name(name), "key", image, 0));
 		if (i % 60 == 59)
-			MUST(!store_trim(batch, storing_name("example."), i - 25));
+			MUST(!store_limit(batch, storing_name("example."), 0, i - 25));
 		MUST(!store_commit(batch));
 	}
 	store_close(store);
@@ -293,7 +293,7 @@ static void write_zone(struct store *store, const char *name)
 		return;
 	if (storing_append(batch, storing_name(name), 9, 10, 5000) ||
 	    store_put_zone(batch, storing_name(name), &zone) ||
-	    store_trim(batch, storing_name("example."), 290))
+	    store_limit(batch, storing_name("example."), 0, 290))
 		store_cancel(batch);
 	else if (store_commit(batch))
 		return;

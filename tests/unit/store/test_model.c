@@ -103,7 +103,7 @@ static int do_trim(struct store_batch *batch, unsigned zone)
 	uint32_t serial = m->n ? m->sets[draw(m->n)].to : 17;
 
 	model_forget(m, model_leading(m, serial));
-	return store_trim(batch, storing_name(names[zone]), serial);
+	return store_limit(batch, storing_name(names[zone]), 0, serial);
 }
 
 static int do_limit(struct store_batch *batch, unsigned zone)
@@ -315,7 +315,7 @@ static void test_a_large_set(void **state)
 		assert_true(storing_next_is(chain, apex, i, i + 1, 100000000));
 		store_chain_close(chain);
 		assert_int_equal(store_begin(store, &batch), 0);
-		assert_int_equal(store_trim(batch, apex, i + 1), 0);
+		assert_int_equal(store_limit(batch, apex, 0, i + 1), 0);
 		assert_int_equal(store_commit(batch), 0);
 	}
 	assert_int_equal(storing_append_one(store, apex, 3, 4, 300000000), -ENOSPC);

@@ -203,15 +203,15 @@ static void test_trim(void **state)
 
 	append_row(*state, "example.", 7, 12);
 	batch = batch_of(*state);
-	assert_int_equal(store_trim(batch, storing_name("example."), 9), 0);
-	assert_int_equal(store_trim(batch, storing_name("example."), 99),
+	assert_int_equal(store_limit(batch, storing_name("example."), 0, 9), 0);
+	assert_int_equal(store_limit(batch, storing_name("example."), 0, 99),
 			 0); /* no change leads there */
-	assert_int_equal(store_trim(batch, storing_name("other."), 9), 0);
+	assert_int_equal(store_limit(batch, storing_name("other."), 0, 9), 0);
 	assert_int_equal(store_commit(batch), 0);
 	assert_string_equal(chain_text(*state, "example.", 8), "none");
 	assert_string_equal(chain_text(*state, "example.", 9), "9-10 10-11 11-12");
 	batch = batch_of(*state);
-	assert_int_equal(store_trim(batch, storing_name("example."), 12), 0);
+	assert_int_equal(store_limit(batch, storing_name("example."), 0, 12), 0);
 	assert_int_equal(store_commit(batch), 0);
 	assert_string_equal(chain_text(*state, "example.", 11), "none");
 	append_row(*state, "example.", 3, 4);
@@ -228,7 +228,7 @@ static void test_trim_what_came_again(void **state)
 	assert_int_equal(storing_append_one(*state, apex, 8, 7, 50), 0);
 	assert_int_equal(storing_append_one(*state, apex, 7, 9, 50), 0);
 	batch = batch_of(*state);
-	assert_int_equal(store_trim(batch, apex, 8), 0);
+	assert_int_equal(store_limit(batch, apex, 0, 8), 0);
 	assert_int_equal(store_commit(batch), 0);
 	assert_string_equal(chain_text(*state, "example.", 8), "8-7 7-9");
 	assert_string_equal(chain_text(*state, "example.", 7), "7-9");

@@ -11,6 +11,7 @@
 
 #include "port/socket.h"
 #include "port/tcp.h"
+#include "tests/unit/port/tcp_state.h"
 #include "worker/worker.h"
 
 #define SEEN_CAP 16

@@ -13,6 +13,7 @@
 
 #include "port/socket.h"
 #include "port/tcp.h"
+#include "tests/unit/port/tcp_state.h"
 #include "worker/worker.h"
 
 static struct port *open_on(const char *text, struct port_addr *bound)

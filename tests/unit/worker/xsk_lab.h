@@ -26,6 +26,7 @@
 #include <bpf/libbpf.h>
 
 #include "port/xsk.h"
+#include "port/xsk_umem.h"
 
 #define SERVER_IF  "volley-xs"
 #define CLIENT_IF  "volley-xc"
@@ -36,6 +37,29 @@ static struct {
 	int server_ns, client_ns;
 	int map_fd;
 } lab;
+
+/* How many frames are in each place. The sum is total if none is between queue and RX ring. */
+struct xsk_frames {
+	uint32_t free;
+	uint32_t fill; /* in the fill ring, not yet taken by the kernel */
+	uint32_t tx;   /* in the TX ring, not yet seen in the completion ring */
+	uint32_t backlog;
+	uint32_t total;
+};
+
+/* The port has no worker, or this thread is the worker's. */
+static inline void xsk_frames_read(const struct port *p, struct xsk_frames *out)
+{
+	const struct xsk_port *x = (const struct xsk_port *)p;
+
+	*out = (struct xsk_frames){
+		.free = x->n_free,
+		.fill = *x->fill.producer - __atomic_load_n(x->fill.consumer, __ATOMIC_ACQUIRE),
+		.tx = x->n_tx,
+		.backlog = x->n_backlog,
+		.total = x->n_frames,
+	};
+}
 
 static inline int run(const char *format, ...)
 {

@@ -466,7 +466,7 @@ static struct zone *sample(const char *name)
 	char path[256];
 
 	snprintf(path, sizeof(path), "zones/%s.zone", name);
-	if (zone_load_file(&z, name, path, &err))
+	if (zone_load(&z, name, path, NULL, &err))
 		fail_msg("%s:%u: %s", err.file, err.line, err.sentence);
 	assert_int_equal(err.n_warnings, 0);
 	return z;

@@ -52,7 +52,7 @@ static void writes_the_samples(void **state)
 
 		print_message("  %s\n", origins[i]);
 		snprintf(path, sizeof(path), "zones/%s.zone", origins[i]);
-		assert_int_equal(zone_load_file(&z, origins[i], path, &err), 0);
+		assert_int_equal(zone_load(&z, origins[i], path, NULL, &err), 0);
 		assert_same(z, origins[i]);
 		zone_free(z);
 	}

@@ -143,7 +143,7 @@ static struct zone *load_in_root(const char *text)
 	assert_non_null(f);
 	assert_true(fputs(ZONE_HEAD, f) >= 0 && fputs(text, f) >= 0);
 	fclose(f);
-	rc = zone_load_file(&z, "example.com", path, &err);
+	rc = zone_load(&z, "example.com", path, NULL, &err);
 	unlink(path);
 	if (rc)
 		fail_msg("%s:%u: %s", err.file, err.line, err.sentence);
@@ -256,7 +256,7 @@ static void refuses_one(const char *file)
 	assert_int_equal(fscanf(f, "; expect: %u %127[^\n]", &line, word), 2);
 	fclose(f);
 	print_message("  %s\n", file);
-	assert_int_equal(zone_load_file(&z, "example.com", path, &err), ERR_ZONE);
+	assert_int_equal(zone_load(&z, "example.com", path, NULL, &err), ERR_ZONE);
 	assert_null(z);
 	assert_int_equal(err.line, line);
 	if (!strstr(err.sentence, word))
@@ -386,7 +386,7 @@ static void leaves_out_records_outside_of_the_zone(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
 	close(fd);
-	assert_int_equal(zone_load_file(&all, "example.com", path, &err), ERR_ZONE);
+	assert_int_equal(zone_load(&all, "example.com", path, NULL, &err), ERR_ZONE);
 	assert_int_equal(zone_load(&z, "example.com", path, &progress, &err), 0);
 	assert_int_equal(err.n_warnings, 2);
 	assert_non_null(strstr(err.warning, "left out: 'out.example. A'"));
@@ -421,7 +421,7 @@ static void refuses_what_it_cannot_read(void **state)
 		struct zone *z;
 
 		print_message("  %s\n", row->name);
-		assert_int_equal(zone_load_file(&z, row->origin, row->path, &err), row->rc);
+		assert_int_equal(zone_load(&z, row->origin, row->path, NULL, &err), row->rc);
 		assert_null(z);
 		assert_string_equal(err.file, row->path);
 		assert_non_null(strstr(err.sentence, row->word));
@@ -447,7 +447,7 @@ static void bounds_the_depth_of_includes(void **state)
 		fclose(f);
 	}
 	snprintf(path, sizeof(path), "%s/0", dir);
-	assert_int_equal(zone_load_file(&z, "example.com", path, &err), ERR_ZONE);
+	assert_int_equal(zone_load(&z, "example.com", path, NULL, &err), ERR_ZONE);
 	assert_non_null(strstr(err.sentence, "too deep"));
 	assert_string_equal(err.file + strlen(dir), "/10");
 	for (int i = 0; i < 13; i++) {
@@ -481,7 +481,7 @@ static void loads_the_samples(void **state)
 		struct zone *z;
 
 		print_message("  %s\n", samples[i].path);
-		assert_int_equal(zone_load_file(&z, samples[i].origin, samples[i].path, &err), 0);
+		assert_int_equal(zone_load(&z, samples[i].origin, samples[i].path, NULL, &err), 0);
 		assert_int_equal(err.n_warnings, 0);
 		assert_int_equal(zone_n_records(z), samples[i].n_records);
 		assert_int_equal(zone_n_names(z), samples[i].n_names);

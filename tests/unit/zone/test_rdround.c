@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "tests/lib/rdgen.h"
+#include "tests/lib/rdtypes_each.h"
 #include "zone/rdprint.h"
 #include "zone/rdtext.h"
 #include "zone_text.h"

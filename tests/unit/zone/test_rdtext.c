@@ -11,6 +11,7 @@
 #include "base/wire.h"
 #include "dns/rdata.h"
 #include "rdata_rows.h"
+#include "tests/lib/rdtypes_each.h"
 #include "zone/rdprint.h"
 #include "zone_text.h"
 

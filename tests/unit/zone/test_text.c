@@ -158,41 +158,13 @@ static void reads_periods(void **state)
 	}
 }
 
-static void reads_numbers(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t max;
-		int64_t value;
-	} rows[] = {
-		{ "0", 255, 0 },
-		{ "255", 255, 255 },
-		{ "256", 255, -1 },
-		{ "007", 255, 7 },
-		{ "", 255, -1 },
-		{ "1x", 255, -1 },
-		{ "-1", 255, -1 },
-		{ "4294967295", UINT32_MAX, UINT32_MAX },
-		{ "4294967296", UINT32_MAX, -1 },
-		{ "18446744073709551617", UINT32_MAX, -1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct text_token t = { rows[i].text, strlen(rows[i].text), false };
-		uint32_t value = 0;
-		int rc = text_to_number(&t, rows[i].max, &value);
-
-		assert_int_equal(rc ? -1 : (int64_t)value, rows[i].value);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_entries), cmocka_unit_test(bounds_entries),
-		cmocka_unit_test(splits_tokens), cmocka_unit_test(reads_periods),
-		cmocka_unit_test(reads_numbers),
+		cmocka_unit_test(reads_entries),
+		cmocka_unit_test(bounds_entries),
+		cmocka_unit_test(splits_tokens),
+		cmocka_unit_test(reads_periods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

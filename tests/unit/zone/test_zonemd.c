@@ -86,7 +86,7 @@ static void signed_sample(void **state)
 	struct zone *z;
 
 	(void)state;
-	if (zone_load_file(&z, "signed-nsec.example", "zones/signed-nsec.example.zone", &err))
+	if (zone_load(&z, "signed-nsec.example", "zones/signed-nsec.example.zone", NULL, &err))
 		fail_msg("%s", err.sentence);
 	assert_non_null(zone_node_rrset(z, zone_node_at(z, 0), DNS_TYPE_ZONEMD));
 	assert_int_equal(err.n_warnings, 0);

@@ -35,7 +35,7 @@ static inline int load_text(struct zone **z, const char *origin, const char *tex
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, n), n);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	rc = zone_load_file(z, origin, path, err);
+	rc = zone_load(z, origin, path, NULL, err);
 	close(fd);
 	return rc;
 }
