@@ -13,8 +13,8 @@ drawing;
 - a static function whose name stands twice in userspace and xdp.
 
 Without --bound it prints the structs with most booleans, the fields of `struct daemon`, circles of
-includes within a folder, file names in more than one folder, the longest lines, and the files that
-name each key of the configuration. It reads only files that git tracks or would add. Each number
+includes within a folder, file names in more than one folder, small headers, functions that only
+tests call, the longest lines, and the files that name each key of the configuration. It reads only files that git tracks or would add. Each number
 has its own line, so `diff` can compare two trees.
 """
 import collections
@@ -25,6 +25,7 @@ import sys
 
 SHOWN = 10
 BOOLEANS_MAX = 4
+HEADER_MIN = 20
 BOUND = tuple(f"userspace/{floor}"
               for floor in ("link", "iface", "transfer", "zonemgr", "census", "control", "policy",
                             "recursion", "report", "daemon", "cmd"))
@@ -41,6 +42,10 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 STATIC = re.compile(r"^static (?:__always_inline |inline |__noinline )?(?:__attribute__\(\([^)]*\)\) )?"
                     r"(?:\w+(?: +\**| *\*+))+?(?!__attribute__)(\w+)\([^;{]*?\)\s*(?:__attribute__\(\([^\n]*\)\)\s*)?\n\{",
                     re.M)
+# A function's declaration or head outside of any other: the name before its arguments
+OUTER = re.compile(r"^(?:static inline )?(?!typedef|return|else|static|extern)"
+                   r"(?:[A-Za-z_]\w*(?:\(\([^\n]*?\)\))?[ \*]+)+(\w+)\(", re.M)
+TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"')
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -121,6 +126,29 @@ def statics_twice(sources):
     return sorted((name, where) for name, where in places.items() if len(where) > 1)
 
 
+def small_headers(sources):
+    """Headers with fewer than HEADER_MIN lines of code, guards and includes among them"""
+    for path in sources:
+        if path.suffix == ".h":
+            lines = COMMENT.sub("", text_of(path)).split("\n")
+            if sum(bool(line.strip()) for line in lines) < HEADER_MIN:
+                yield path
+
+
+def only_tests(every, sources):
+    """(name, header) of each function of userspace's headers that no code of the tree calls"""
+    code = {path: TEXT.sub("", COMMENT.sub("", text_of(path))) for path in sources}
+    words = collections.Counter(word for text in code.values() for word in re.findall(r"\w+", text))
+    tests = {word for path in every if path.suffix in (".c", ".h") and path.parts[0] == "tests"
+             for word in re.findall(r"\w+", text_of(path))}
+    lines = collections.Counter(name for text in code.values() for name in OUTER.findall(text))
+    for path, text in code.items():
+        if path.suffix == ".h" and path.parts[0] == "userspace":
+            for name in sorted(set(OUTER.findall(text))):
+                if name in tests and words[name] == lines[name]:
+                    yield name, path
+
+
 def faults_of(sources):
     """A sentence for each thing that --bound forbids"""
     for name, path, _, n_bool in structs([path for path in sources if str(path.parent) in BOUND]):
@@ -169,6 +197,11 @@ def main():
     print("file names in more than one folder:", len(twice))
     for name, where in twice:
         print(f"  {name}: {' '.join(where)}")
+    headers = [path for path in c if path.suffix == ".h"]
+    small = list(small_headers(headers))
+    print(f"headers with under {HEADER_MIN} lines of code: {len(small)} of {len(headers)}")
+    for name, path in only_tests(every, c):
+        print(f"only tests call {name}(), {path}")
     print("names of static functions that stand twice:", len(statics_twice(c)))
     for what, paths, bound in (("code", c, 100),
                                ("docs", [p for p in every if p.suffix == ".md"], 120)):
