@@ -58,7 +58,9 @@ static const struct words_key rows[] = {
 		  "Kernel sockets send such an answer in fragments." },
 	{ ROW("server.minimal-responses", WORDS_BOOL, struct config, minimal_responses),
 	  .needs_start = true, .fallback = "false",
-	  .text = "With true, an answer has no records that the client does not need." },
+	  .text = "With true, an answer has no NS records of the zone in its authority section "
+		  "and no addresses in its additional section. A referral keeps its NS records "
+		  "and the addresses without which it cannot be followed." },
 	{ ROW("server.any", WORDS_CHOICE, struct config, any), .needs_start = true,
 	  .choices = "minimal|full", .fallback = "minimal",
 	  .text = "The answer to a query of type ANY: minimal is one RRset of the name (RFC "
@@ -144,8 +146,8 @@ static const struct words_key rows[] = {
 		  "a multiple of 468 octets (RFC 8467)." },
 	{ ROW_ARRAY("server.tls.listen", WORDS_ADDRESSES, struct config, tls_listen, n_tls_listen),
 	  .min = 853,
-	  .text = "The addresses for TLS. None twice, and none that "
-		  "server.listen has with the same port. "
+	  .text = "The addresses at which volleyd accepts DNS over TLS. No address may stand "
+		  "here twice, or in server.listen with the same port. "
 		  "Default: none." },
 	{ ROW("server.tls.certificate", WORDS_PATH, struct config, tls_certificate),
 	  .text = "The file of the server's certificate, in PEM, followed by the certificates "
@@ -331,10 +333,12 @@ static const struct words_key rows[] = {
 		  "It is not part of cache.size. "
 		  "With it, the driver answers NXDOMAIN for names that no "
 		  "client has asked for before. "
-		  "See NAMES THAT DO NOT EXIST. At least 64K, in whole lines of 64 octets. "
-		  "With 1.5 octets for each name, a worker gets one in 200 queries for names "
-		  "that do not exist; with 1 octet, one in 40. "
-		  "0: no filter, and workers answer. "
+		  "See NAMES THAT DO NOT EXIST. "
+		  "A size other than 0 is at least 64K, and is rounded to lines of 64 octets. "
+		  "If the filter is too small, the driver hands more queries for missing names "
+		  "to a worker: with 1.5 octets for each name of the zones one query in 200, "
+		  "with 1 octet one in 40. "
+		  "With 0 there is no filter, and workers answer all such queries. "
 		  "A program that is adopted keeps its filter." },
 	{ ROW_OF("cache.intervals", WORDS_SIZE), .needs_start = true, .min = 0, .max = 4 * SIZE_G,
 	  .fallback = "4M",

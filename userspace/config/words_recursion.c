@@ -6,8 +6,8 @@
 
 static const struct words_key rows[] = {
 	{ ROW("recursion", WORDS_MAP, struct config, recursion),
-	  .text = "Answers for names outside the zones, which volleyd asks upstream for. "
-		  "See RECURSION." },
+	  .text = "How volleyd answers questions about names outside its zones, for which it "
+		  "asks other name servers. See RECURSION." },
 	{ ROW_ARRAY("recursion.allow", WORDS_PREFIXES, struct config_recursion, allow, n_allow),
 	  .fallback = "[]",
 	  .text = "The clients that may ask for recursion. "
@@ -129,9 +129,10 @@ static const struct words_key rows[] = {
 	      root_key_sentinel),
 	  .fallback = "true",
 	  .text = "Whether clients can find out which keys of the root are trusted here (RFC "
-		  "8509), by names that begin with root-key-sentinel-is-ta- or "
-		  "root-key-sentinel-not-ta- and a number. "
-		  "If the statement is not true, the answer is SERVFAIL. Needs a trust anchor." },
+		  "8509). A client asks for a name whose first label is "
+		  "root-key-sentinel-is-ta- or root-key-sentinel-not-ta- with the tag of a key "
+		  "behind it. The label says that the key is trusted, or is not trusted. "
+		  "If that is false, the answer is SERVFAIL. Needs a trust anchor." },
 	{ ROW("recursion.qname-minimisation", WORDS_BOOL, struct config_recursion,
 	      qname_minimisation),
 	  .fallback = "true",
@@ -194,8 +195,9 @@ static const struct words_key rows[] = {
 	{ ROW("recursion.harden-unverified-glue", WORDS_BOOL, struct config_recursion,
 	      harden_unverified_glue),
 	  .fallback = "false",
-	  .text = "Whether an address of a name server in a referral that is not within the "
-		  "zone of the server that gave it is used only after it was asked for. "
+	  .text = "A referral may have addresses of name servers whose names are outside the "
+		  "zone of the server that sent it. With true, such an address is used only "
+		  "after libunbound has asked for it itself. "
 		  "Needs libunbound 1.22 or later: with an older one volleyd does not start." },
 	{ ROW("recursion.harden-unknown-additional", WORDS_BOOL, struct config_recursion,
 	      harden_unknown_additional),
