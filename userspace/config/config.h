@@ -238,6 +238,10 @@ struct config_rpz {
 	uint16_t ede_code; /* RFC 8914: 15 to 18 */
 };
 
+/*
+ * A field for each key, each with a meaning of its own; config_resolver.c refuses values that do
+ * not go together. recursion/recursion_keys.c says where each value goes.
+ */
 struct config_recursion {
 	struct config_prefix *allow; /* none twice; if there are none, there is no recursion */
 	uint32_t n_allow;

@@ -131,17 +131,17 @@ static int read_query_option(struct query_edns *e, uint16_t code, const uint8_t 
 	case DNS_OPTION_COOKIE:
 		return read_cookie(e, value, n_bytes);
 	case DNS_OPTION_NSID:
-		e->nsid_asked = true;
+		e->asks |= QUERY_ASKS_NSID;
 		return 0;
 	case DNS_OPTION_EXPIRE:
-		e->expire_asked = true;
+		e->asks |= QUERY_ASKS_EXPIRE;
 		return 0;
 	case DNS_OPTION_KEEPALIVE:
 		/* A client gives no timeout: RFC 7828 section 3.2.1. */
-		e->keepalive_asked |= !n_bytes;
+		e->asks |= n_bytes ? 0 : QUERY_ASKS_KEEPALIVE;
 		return 0;
 	case DNS_OPTION_PADDING:
-		e->padding_asked = true;
+		e->asks |= QUERY_ASKS_PADDING;
 		return 0;
 	default:
 		return 0;

@@ -41,14 +41,19 @@ enum query_verdict {
 	QUERY_BADVERS,     /* EDNS version above 0: answer BADVERS with our OPT (RFC 6891 6.1.3) */
 };
 
+/* Options without a value that ask for something in the reply: bits. */
+enum query_asks {
+	QUERY_ASKS_NSID = 1,      /* RFC 5001 */
+	QUERY_ASKS_EXPIRE = 2,    /* RFC 7314 */
+	QUERY_ASKS_KEEPALIVE = 4, /* RFC 7828: only valid over TCP */
+	QUERY_ASKS_PADDING = 8,   /* RFC 7830: only valid on an encrypted connection */
+};
+
 struct query_edns {
-	bool present;         /* one well-formed OPT: the reply has one, too */
-	bool dnssec_ok;       /* DO: RFC 3225 */
-	bool nsid_asked;      /* RFC 5001 */
-	bool expire_asked;    /* RFC 7314 */
-	bool keepalive_asked; /* RFC 7828: only valid over TCP */
-	bool padding_asked;   /* RFC 7830: only valid on an encrypted connection */
-	bool has_cookie;      /* RFC 7873, of a valid length; the first of several */
+	bool present;    /* one well-formed OPT: the reply has one, too */
+	bool dnssec_ok;  /* DO: RFC 3225 */
+	bool has_cookie; /* RFC 7873, of a valid length; the first of several */
+	uint8_t asks;    /* QUERY_ASKS_* */
 	uint8_t version;
 	uint8_t cookie_server_bytes; /* 0 (client part only) or 8..32 */
 	uint16_t udp_size;           /* as it came: below 512 means 512 (RFC 6891 section 6.2.3) */

@@ -509,7 +509,7 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 	if (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR)
 		return answer_transfer(e, rq, q, a);
 	/* The engine does not know when a zone expires. */
-	if (q->edns.expire_asked && may_be_secondary(e, rq, q))
+	if ((q->edns.asks & QUERY_ASKS_EXPIRE) && may_be_secondary(e, rq, q))
 		return hand_over_engine(e, a);
 	return answer_data(e, rq, q, a);
 }
@@ -640,7 +640,7 @@ bool engine_pads(const struct engine *e, const struct engine_request *rq)
 	const struct engine_prepared *prepared = &e->prepared[look_number(rq)];
 
 	return rq->is_tls && prepared->verdict != QUERY_IGNORE &&
-	       prepared->query.edns.padding_asked;
+	       (prepared->query.edns.asks & QUERY_ASKS_PADDING);
 }
 
 /* The query of the waiting client, in its letter case. */

@@ -24,6 +24,13 @@ struct engine_times {
 };
 
 /* A query that waits for an answer from upstream: everything that its reply depends on. */
+/* The question upstream is for the last name of a chain of aliases (engine/follow.h), or is not. */
+enum engine_chain {
+	ENGINE_CHAIN_NONE,
+	ENGINE_CHAIN_FOLLOWED,
+	ENGINE_CHAIN_OF_RULE, /* a rule made the last alias of an answer; no later policy changes it */
+};
+
 struct engine_asked {
 	/* Header and question as received. */
 	uint8_t query[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
@@ -32,10 +39,8 @@ struct engine_asked {
 	uint8_t way;
 	uint16_t idle_100ms;
 	bool has_client; /* a client waits; otherwise the answer is for the cache alone */
-	/* the question upstream is for the last name of a chain of aliases: engine/follow.h */
-	bool is_followed;
+	enum engine_chain chain;
 	bool no_lists; /* a list made one of the aliases, so no list is applied to the answer */
-	bool is_alias; /* a rule made this alias of an answer; a later policy does not change it */
 	uint32_t alias_ttl_s;
 	int alias_ede_code; /* of that rule */
 	struct query_edns edns;
@@ -101,6 +106,7 @@ struct engine_pending {
 	struct engine_servers servers;
 };
 
+/* Its booleans are independent: what the port, the client and the caller allow. */
 struct engine_request {
 	const uint8_t *msg; /* DNS message without a length in front */
 	size_t len;

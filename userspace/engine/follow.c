@@ -259,7 +259,7 @@ static void note_asked(struct walk *w)
 	if (w->e->now.outcome != ENGINE_DEFERS || w->again)
 		return;
 	recursion_note_client(p, w->rq, w->q);
-	p->asked.is_followed = w->e->follow.head.ancount != 0;
+	p->asked.chain = w->e->follow.head.ancount ? ENGINE_CHAIN_FOLLOWED : ENGINE_CHAIN_NONE;
 	p->asked.no_lists = w->e->follow.is_rewritten;
 }
 
@@ -318,7 +318,7 @@ static uint16_t finish_follow(struct engine *e, const struct engine_request *rq,
 			  .at = *q,
 			  .done = &done,
 			  .done_name = p->question.name,
-			  .alias = p->asked.is_alias ? &alias : NULL };
+			  .alias = p->asked.chain == ENGINE_CHAIN_OF_RULE ? &alias : NULL };
 
 	memcpy(alias.target, p->question.name, alias.n_bytes);
 	if (a->full_bytes)
@@ -354,7 +354,7 @@ uint16_t follow_completion(struct engine *e, const struct engine_request *rq, co
 	if (!p->asked.has_client)
 		return recursion_finish(e, rq, p, &alias, a);
 	policy_apply_set_apart(e, rq);
-	if (p->asked.is_followed) {
+	if (p->asked.chain != ENGINE_CHAIN_NONE) {
 		(void)recursion_finish(e, rq, p, &alias, a);
 		return e->now.outcome == ENGINE_REPLIES ? finish_follow(e, rq, q, p, a) :
 							  DNS_RCODE_NOERROR;

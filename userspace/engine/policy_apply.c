@@ -140,7 +140,7 @@ bool policy_apply_before(struct engine *e, const struct engine_request *rq, cons
 static enum policy_verdict end_with(const struct engine_pending *p, enum policy_verdict verdict,
 				    struct policy_alias *alias, uint32_t *until_s)
 {
-	if (!alias->n_bytes || !p->asked.is_followed)
+	if (!alias->n_bytes || p->asked.chain == ENGINE_CHAIN_NONE)
 		return verdict;
 	alias->n_bytes = 0;
 	*until_s = 0;

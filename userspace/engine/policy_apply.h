@@ -47,7 +47,7 @@ bool policy_apply_before(struct engine *e, const struct engine_request *rq, cons
 /*
  * The same for a question that completed with the answer *a, for ttl_s. With alias->n_bytes the
  * caller must not use *a. The client is rq's if p->asked.has_client; else only the cache needs the
- * answer. An answer that is joined to aliases of our zones (p->asked.is_followed) ends with the
+ * answer. An answer that is joined to aliases of our zones (p->asked.chain) ends with the
  * rule's alias and goes on with no other name. True with e->now.outcome ENGINE_DEFERS: the name
  * servers must be known first, and p is now a question for them (engine/servers.h).
  */

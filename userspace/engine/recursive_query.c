@@ -42,7 +42,8 @@ static void fill_recursive(struct engine_pending *p, const struct engine_recursi
 	q->is_refresh = false;
 	q->family = 0;
 	p->asked.has_client = false;
-	p->asked.is_followed = p->asked.is_alias = p->asked.no_lists = false;
+	p->asked.chain = ENGINE_CHAIN_NONE;
+	p->asked.no_lists = false;
 	p->asked.edns.dnssec_ok = dnssec_ok;
 	p->is_hurried = false;
 	p->rules = *rules;
@@ -109,7 +110,7 @@ void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct 
 {
 	memset(p->question.name, 0, sizeof(p->question.name));
 	memcpy(p->question.name, folded, name_bytes(folded));
-	p->asked.is_followed = p->asked.is_alias = true;
+	p->asked.chain = ENGINE_CHAIN_OF_RULE;
 	p->asked.no_lists = alias->is_of_list;
 	p->asked.alias_ttl_s = alias->ttl_s;
 	p->asked.alias_ede_code = alias->ede_code;

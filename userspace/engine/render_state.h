@@ -39,7 +39,10 @@ struct render_proof {
 
 #define RENDER_PROOFS_MAX ((RENDER_CHAIN_MAX + 1) * ZONE_PROOFS_MAX)
 
-/* Room for one answer. It belongs to the engine, so nothing of it is on the stack. */
+/*
+ * Room for one answer. It belongs to the engine, so nothing of it is on the stack. Its booleans are
+ * facts that do not depend on each other.
+ */
 struct render {
 	const struct engine_config *config;
 	const struct zone_set *set;

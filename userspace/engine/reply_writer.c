@@ -247,15 +247,15 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	e->now.cookie_good = false;
 	if (q->edns.has_cookie && secrets)
 		add_cookie(e, rq, &q->edns, secrets, &opt);
-	if (q->edns.nsid_asked && e->now.identity && e->now.identity->nsid_bytes) {
+	if ((q->edns.asks & QUERY_ASKS_NSID) && e->now.identity && e->now.identity->nsid_bytes) {
 		opt.nsid = e->now.identity->nsid;
 		opt.nsid_bytes = e->now.identity->nsid_bytes;
 	}
-	if (q->edns.expire_asked && rq->has_expire) {
+	if ((q->edns.asks & QUERY_ASKS_EXPIRE) && rq->has_expire) {
 		wire_store_be32(expire, rq->expire_s);
 		opt.expire = expire;
 	}
-	if (q->edns.keepalive_asked && rq->stream) {
+	if ((q->edns.asks & QUERY_ASKS_KEEPALIVE) && rq->stream) {
 		wire_store_be16(keepalive, rq->idle_100ms);
 		opt.keepalive = keepalive;
 	}

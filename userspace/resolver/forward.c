@@ -215,7 +215,7 @@ static void give_up_cookie(struct forward *f, struct forward_query *query, uint6
 {
 	const struct upstream *u = &f->upstreams.all[query->upstream];
 
-	if (!query->has_cookie || !query->channel || query->channel->is_tcp ||
+	if (query->form != FORWARD_COOKIE || !query->channel || query->channel->is_tcp ||
 	    query->n_silent != FORWARD_COOKIE_SILENT || upstream_cookie_is_proven(&u->cookie) ||
 	    now_ns < u->cookie_until_ns)
 		return;

@@ -29,6 +29,9 @@ struct forward_channel {
 };
 
 /* The query of one question to one upstream. */
+/* The OPT record of a query. A cookie (RFC 7873) needs EDNS. */
+enum forward_form { FORWARD_PLAIN, FORWARD_EDNS, FORWARD_COOKIE };
+
 struct forward_query {
 	struct cds_list_head chain; /* of the table */
 	struct cds_list_head on_channel;
@@ -45,9 +48,8 @@ struct forward_query {
 	bool is_used;     /* upstream and n_silent are valid */
 	bool is_resent;   /* with the same ID: no round trip can be measured */
 	bool in_flight;   /* counted in its upstream's n_in_flight */
-	bool has_edns;
-	bool has_case;   /* letters of random case, which the reply must repeat */
-	bool has_cookie; /* RFC 7873 */
+	bool has_case;    /* letters of random case, which the reply must repeat */
+	enum forward_form form;
 };
 
 struct forward_queries {

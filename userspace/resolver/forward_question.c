@@ -256,7 +256,7 @@ struct forward_text forward_query_text(const struct forward_query *query)
 		.qclass = q->qclass,
 		.id = query->id,
 		.checking_disabled = q->checking_disabled,
-		.edns = query->has_edns,
+		.edns = query->form != FORWARD_PLAIN,
 		.upper = query->upper,
 	};
 }
@@ -289,22 +289,31 @@ bool forward_question_yield(struct forward_question *q, uint8_t upstream)
  * Chooses EDNS, letter case and cookie. If UDP is used at all, queries over TCP have case and
  * cookie, too, so that their replies show what the upstream supports.
  */
+static bool may_use_cookie(const struct forward *f, const struct forward_question *q,
+			   uint8_t upstream, uint64_t now_ns)
+{
+	const struct upstream_cookie *cookie = &f->upstreams.all[upstream].cookie;
+	uint16_t bit = upstream_bit(upstream);
+
+	return !f->tcp_only && !(q->bare & bit) &&
+	       !forward_question_is_mute(q, &f->upstreams, upstream, now_ns) &&
+	       !((q->lenient & bit) && !upstream_cookie_is_proven(cookie)) &&
+	       upstream_cookie_is_on(cookie, now_ns);
+}
+
 static void set_form(struct forward *f, struct forward_query *query, uint64_t now_ns)
 {
 	const struct forward_question *q = query->question;
 	const struct upstream *u = &f->upstreams.all[query->upstream];
 	bool is_lenient = q->lenient & upstream_bit(query->upstream);
 
-	query->has_edns = may_use_edns(f, q, query->upstream, now_ns);
 	query->has_case = f->caps_for_id && !f->tcp_only && now_ns >= u->caseless_until_ns &&
 			  !(is_lenient && !u->keeps_case) &&
 			  !nameset_find(&f->caps_exempt, q->name);
 	query->upper = query->has_case ? random_u64(&f->random) : 0;
-	query->has_cookie = query->has_edns && !f->tcp_only &&
-			    !(q->bare & upstream_bit(query->upstream)) &&
-			    !forward_question_is_mute(q, &f->upstreams, query->upstream, now_ns) &&
-			    !(is_lenient && !upstream_cookie_is_proven(&u->cookie)) &&
-			    upstream_cookie_is_on(&u->cookie, now_ns);
+	query->form = !may_use_edns(f, q, query->upstream, now_ns)  ? FORWARD_PLAIN :
+		      may_use_cookie(f, q, query->upstream, now_ns) ? FORWARD_COOKIE :
+								      FORWARD_EDNS;
 }
 
 /* Gives the query a channel if it has none; false: no channel can be opened. */
@@ -337,7 +346,7 @@ static void write_query(struct forward *f, struct forward_query *query, uint64_t
 	uint8_t bytes[FORWARD_QUERY_MAX], *room;
 	size_t n_bytes;
 
-	text.cookie = query->has_cookie ? cookie->bytes : NULL;
+	text.cookie = query->form == FORWARD_COOKIE ? cookie->bytes : NULL;
 	text.cookie_bytes = cookie->n_bytes;
 	if (channel->is_tcp) {
 		/* TCP is reliable: nothing is written again. */

@@ -67,7 +67,7 @@ static void hear_forward_reply(struct forward *f, const struct forward_query *qu
 
 	upstream_on_reply(&f->upstreams, &f->upstreams.all[query->upstream],
 			  query->is_resent ? 0 : rtt_ns, now_ns);
-	if (query->has_cookie && !query->channel->is_tcp)
+	if (query->form == FORWARD_COOKIE && !query->channel->is_tcp)
 		f->upstreams.all[query->upstream].cookie_until_ns = now_ns + UPSTREAM_COOKIE_NS;
 	if (!query->is_resent)
 		histogram_add(&f->counters->took, rtt_ns, 1);
@@ -110,12 +110,12 @@ static void remember_form(const struct forward *f, struct upstream *u,
 	uint16_t bit = upstream_bit(query->upstream);
 	bool is_lenient = q->lenient & bit;
 
-	if (query->has_edns)
+	if (query->form != FORWARD_PLAIN)
 		u->edns_until_ns = now_ns + UPSTREAM_EDNS_NS;
 	if (q->plain & bit)
 		u->plain_until_ns = now_ns + UPSTREAM_PLAIN_NS;
-	else if ((q->bare & bit) || (is_lenient && query->has_edns && !query->has_cookie) ||
-		 (!query->has_cookie &&
+	else if ((q->bare & bit) || (is_lenient && query->form == FORWARD_EDNS) ||
+		 (query->form != FORWARD_COOKIE &&
 		  forward_question_is_mute(q, &f->upstreams, query->upstream, now_ns)))
 		upstream_cookie_refused(&u->cookie, now_ns);
 	if (is_lenient && f->caps_for_id && !query->has_case)
@@ -148,16 +148,16 @@ static bool asks_in_other_form(struct forward *f, struct forward_query *query,
 	const struct upstream *u = &f->upstreams.all[query->upstream];
 	struct forward_question *q = query->question;
 
-	if (query->has_cookie && reply->rcode == DNS_RCODE_BADCOOKIE) {
+	if (query->form == FORWARD_COOKIE && reply->rcode == DNS_RCODE_BADCOOKIE) {
 		on_badcookie(f, query, now_ns);
 		return true;
 	}
-	if (query->has_cookie && reply->has_opt && refuses_form(reply)) {
+	if (query->form == FORWARD_COOKIE && reply->has_opt && refuses_form(reply)) {
 		q->bare |= upstream_bit(query->upstream);
 		ask_forward_reply_otherwise(f, query);
 		return true;
 	}
-	if (query->has_edns && may_dislike_edns(u, reply, now_ns)) {
+	if (query->form != FORWARD_PLAIN && may_dislike_edns(u, reply, now_ns)) {
 		ask_without_edns(f, query);
 		return true;
 	}
@@ -210,9 +210,9 @@ static void on_malformed(struct forward *f, struct forward_query *query, uint64_
 	bool is_tcp = query->channel->is_tcp;
 
 	resolver_count(&f->counters->malformed);
-	if (query->has_cookie && !is_tcp && upstream_cookie_is_proven(&u->cookie))
+	if (query->form == FORWARD_COOKIE && !is_tcp && upstream_cookie_is_proven(&u->cookie))
 		return;
-	if (query->has_edns)
+	if (query->form != FORWARD_PLAIN)
 		ask_without_edns(f, query);
 	else
 		on_failure(f, query, now_ns);
@@ -226,7 +226,7 @@ static enum upstream_cookie_verdict judge_cookie(struct forward *f, struct forwa
 	struct upstream *u = &f->upstreams.all[query->upstream];
 	enum upstream_cookie_verdict verdict;
 
-	if (!query->has_cookie)
+	if (query->form != FORWARD_COOKIE)
 		return UPSTREAM_COOKIE_GOOD;
 	verdict = upstream_cookie_judge(&u->cookie, reply->cookie, reply->cookie_bytes,
 					query->channel->is_tcp, now_ns);

@@ -23,6 +23,7 @@
 #define POLL_MS      100
 #define IOV_MAX_HERE 256
 
+/* is_refused is the result of the last write, is_torn the state of the file: both can be true. */
 struct dnstap_sink {
 	const struct dnstap_config *config;
 	struct tap_writer *const *out;

@@ -32,7 +32,7 @@ void peer_request_send(struct peer_request *rq, const uint8_t *out, size_t n)
 
 bool peer_request_is_padded(const struct peer_request *rq)
 {
-	return rq->is_padded || (rq->client.is_tls && rq->q.edns.padding_asked);
+	return rq->is_padded || (rq->client.is_tls && (rq->q.edns.asks & QUERY_ASKS_PADDING));
 }
 
 void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n)

@@ -134,7 +134,7 @@ static struct xfr_out_request request_of_transfer_out(const struct peer_request 
 		.has_edns = rq->q.edns.present,
 	};
 
-	request.has_expire = rq->q.edns.expire_asked &&
+	request.has_expire = (rq->q.edns.asks & QUERY_ASKS_EXPIRE) &&
 			     secondary_expire_left(rq->t, zone, &request.expire_s);
 	if (rq->client.is_tls && request.has_edns)
 		request.pad_to = TRANSFER_OUT_PAD_TO;

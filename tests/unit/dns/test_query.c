@@ -281,7 +281,8 @@ static void test_all_fields(void **state)
 	assert_int_equal(q.question_end, 29);
 	assert_int_equal(q.edns.udp_size, 512);
 	assert_int_equal(q.edns.version, 0);
-	assert_true(q.edns.dnssec_ok && q.edns.nsid_asked && q.edns.keepalive_asked);
+	assert_true(q.edns.dnssec_ok && (q.edns.asks & QUERY_ASKS_NSID) &&
+		    (q.edns.asks & QUERY_ASKS_KEEPALIVE));
 	assert_int_equal(q.edns.n_options, 3);
 	assert_int_equal(q.edns.cookie_server_bytes, 8);
 	assert_memory_equal(q.edns.cookie_server, "ABCDEFGH", 8);
@@ -300,7 +301,8 @@ static void test_plain_has_nothing_else(void **state)
 	assert_int_equal(query_parse(&q, msg, sizeof(msg) - 1), QUERY_OK);
 	assert_int_equal(q.id, 0x1234);
 	assert_false(q.rd || q.ad || q.cd || q.has_tsig);
-	assert_false(q.edns.present || q.edns.dnssec_ok || q.edns.nsid_asked || q.edns.has_cookie);
+	assert_false(q.edns.present || q.edns.dnssec_ok || (q.edns.asks & QUERY_ASKS_NSID) ||
+		     q.edns.has_cookie);
 	assert_int_equal(query_udp_size(&q), 512);
 }
 
