@@ -483,7 +483,7 @@ image: deb ## an OCI image of the package, in build/image (root; asks a Debian m
 	@scripts/image.sh $(VERSION) $(O)/deb $(O)/image
 
 .PHONY: test-image
-test-image: image ## the image started as a container of its own in a lab (root)
+test-image: $(ALL) image ## the image started as a container of its own in a lab (root)
 	@PYTHONPATH=tests/net VOLLEY_IMAGE=$(O)/image/volley-$(VERSION).oci.tar $(PYTHON) -m pytest -q -ra -p no:cacheprovider tests/image
 
 .PHONY: clean

@@ -65,7 +65,7 @@ test  | routers, for tests | bird2 python3-exabgp
 test  | checks of metrics  | prometheus
 unit  | validators         | ldnsutils bind9-utils
 test  | packages, tests    | lintian debootstrap
-test  | the image          | buildah crun
+test  | the image          | buildah netavark crun
 test  | benchmark plots    | python3-matplotlib
 test  | profiles           | linux-perf
 test  | lint               | clang-format-14? shellcheck python3-pyflakes

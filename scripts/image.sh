@@ -53,7 +53,7 @@ store() {
 capabilities='NET_ADMIN NET_RAW BPF PERFMON SYS_ADMIN NET_BIND_SERVICE IPC_LOCK DAC_READ_SEARCH'
 
 image() {
-	container=$(store from scratch)
+	container=$(store from scratch) || return
 	store add --quiet "$container" "$root" /
 	store config --entrypoint '["/usr/sbin/volleyd", "-c", "/etc/volley/volley.yaml"]' --cmd '' --stop-signal SIGTERM \
 		--volume /var/lib/volley --port 53/udp --port 53/tcp --port 853/tcp --env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
