@@ -245,7 +245,7 @@ deps-run deps-build deps-deb:
 	@scripts/deps.sh $(@:deps-%=%)
 
 deps-test:
-	@scripts/deps.sh lab unit net test
+	@scripts/deps.sh lab unit net test package
 
 deps-demo:
 	@scripts/deps.sh core lab
@@ -254,14 +254,27 @@ deps-demo:
 TIMES := $(abspath $(O))/times
 timed  = VOLLEY_DURATIONS=$(TIMES)/tests scripts/times.sh --stage $(TIMES)/stages $(1)
 stage  = +@$(call timed,$(1)) $(MAKE) AGAIN=1 $(1)
-# The network tests that run side by side leave a part of the processors idle: there the programs of later stages are
-# compiled. The tests that run alone begin when that has ended.
-stage_beside = +@$(call timed,$(1)) scripts/beside.sh $(TIMES)/$(2).log '$(MAKE) $(2)' $(MAKE) AGAIN=1 $(1)
+# beside: targets, one after the other, on what other targets leave idle of the processors.
+beside       = scripts/beside.sh $(TIMES)/$(firstword $(1)).log '$(foreach t,$(1),$(MAKE) $(t);)'
+stage_beside = +@$(call timed,$(1)) $(call beside,$(2)) $(MAKE) AGAIN=1 $(1)
 
-.PHONY: test
+# Network and disk bring kernels and the other release while this release is compiled and tested. The network tests that run
+# side by side leave a part of the processors idle: there the programs of later stages are compiled. The tests that run
+# alone begin when that has ended.
+.PHONY: test test-host
 test: ## everything that must hold: installs deps, builds, runs all tests; ends with what took how long
 	@$(MAKE) deps
 	@rm -rf $(TIMES) && mkdir -p $(TIMES)
+	+@$(call beside,kernels other-base-packages) $(MAKE) test-host
+	$(call stage_beside,test-net-together,sanitized other-base)
+	$(call stage,test-net-alone)
+	$(call stage,test-asan)
+	$(call stage,test-tsan-cache)
+	$(call stage,test-fuzz)
+	$(call stage,test-other-base)
+	@scripts/times.sh --show $(TIMES)
+
+test-host:
 	$(call stage,all)
 	$(call stage,test-clang)
 	$(call stage,test-read)
@@ -269,12 +282,11 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	$(call stage,test-bpf)
 	$(call stage,test-litmus)
 	$(call stage,verify)
-	$(call stage_beside,test-net-together,sanitized)
-	$(call stage,test-net-alone)
-	$(call stage,test-asan)
-	$(call stage,test-tsan-cache)
-	$(call stage,test-fuzz)
-	@scripts/times.sh --show $(TIMES)
+
+# What `make verify` needs of a mirror.
+.PHONY: kernels
+kernels:
+	@$(if $(KERNELS),$(PYTHON) tests/vm/fetch.py $(KERNELS))
 
 # Each stage runs whatever became of the one before: a line that is too long hides no test that fails.
 .PHONY: check
@@ -454,10 +466,17 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 deb: ## Debian packages of what is committed, in build/deb (needs no root; what it needs: scripts/debian/control); ARCH=arm64, in build/deb/arm64 (root)
 	@scripts/deb.sh $(VERSION) $(O)/deb$(ARCH:%=/%) $(ARCH)
 
-.PHONY: test-deb
-test-deb: deb ## the packages installed, upgraded and purged in a bare Debian (root; asks a Debian mirror); ARCH=arm64
-	@PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb$(ARCH:%=/%) $(PYTHON) -m pytest -q -ra -p no:cacheprovider \
-		$(or $(FILES),$(if $(ARCH),tests/deb/test_cross.py,--ignore=tests/deb/test_cross.py tests/deb))
+# test-made-deb: those that the last `make deb` has made.
+.PHONY: test-deb test-made-deb
+deb_tests = PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb$(ARCH:%=/%) unshare --mount --propagation private \
+	$(PYTHON) -m pytest -q -ra -p no:cacheprovider \
+	$(or $(FILES),$(if $(ARCH),tests/deb/test_cross.py,--ignore=tests/deb/test_cross.py tests/deb))
+
+test-deb: $(ALL) deb ## the packages installed, upgraded and purged in a bare Debian (root; asks a Debian mirror); ARCH=arm64
+	@$(deb_tests)
+
+test-made-deb: $(ALL)
+	@$(deb_tests)
 
 .PHONY: test-suite
 SUITE ?= trixie
@@ -468,15 +487,20 @@ test-suite: ## build, test and package what is committed in a bare Debian of SUI
 # of some tests, and with the network tests whose result most depends on libraries and servers of the release.
 OTHER_BASE ?= $(if $(shell grep -sx VERSION_CODENAME=trixie /etc/os-release),bookworm,trixie)
 BASE_TESTS := $(addprefix tests/net/test_,ways_in.py resolver.py resolver_attacks.py forward_tls.py dot.py transfer_ways.py \
-	signing_clock.py snapshot.py dnstap.py cookies.py unit_file.py doctor.py)
-other_base = $(if $(OTHER_BASE),SUITE_GROUPS="build lab deb unit net" FILES="$(BASE_TESTS)" scripts/suite.sh $(OTHER_BASE),echo 'OTHER_BASE is empty: nothing of:')
+	signing_clock.py snapshot.py dnstap.py cookies.py unit_file.py doctor.py dot_resumption.py)
+other_base = $(if $(OTHER_BASE),SUITE_KEEP=1 SUITE_GROUPS="build lab deb unit net package" FILES="$(BASE_TESTS)" \
+	scripts/suite.sh $(OTHER_BASE),echo 'OTHER_BASE is empty: nothing of:')
 
-.PHONY: other-base test-other-base
+# What takes part in test-other-base and can be done before.
+.PHONY: other-base-packages other-base test-other-base
+other-base-packages:
+	@$(other_base) deps
+
 other-base:
 	@$(other_base) deps build deb
 
 test-other-base: ## the build, unit, BPF and some network tests, and the package in a bare Debian of the other release (root)
-	@SUITE_KEEP=1 $(other_base) deps build deb unit bpf net package across
+	@$(other_base) deps build deb unit bpf net package across
 
 .PHONY: image
 image: deb ## an OCI image of the package, in build/image (root; asks a Debian mirror)

@@ -13,10 +13,11 @@
 #   unit   further packages for the unit tests and those of the XDP program
 #   net    further packages for the network tests, but for the few that need routers or Prometheus
 #   test   further packages for all tests, lint and benchmarks
+#   package  further packages for the tests of the packages and of the image's base
 #   cross  packages to build and test for another architecture, ARCH (arm64): core, with that
 #          architecture's libraries in place of this one's. In a Debian of its own (scripts/cross.sh):
 #          libevent-dev of one architecture removes that of another
-# Without a group: build, lab, deb, unit, net and test. The script neither starts nor enables a packaged daemon:
+# Without a group: build, lab, deb, unit, net, test and package. The script neither starts nor enables a packaged daemon:
 # the tests start the name servers that they compare with, in their own namespaces.
 # deps.sh --list [GROUP...] prints the packages. Environment: ARCH, for cross.
 #
@@ -64,7 +65,7 @@ net   | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
 test  | checks of metrics  | prometheus
 unit  | validators         | ldnsutils bind9-utils
-test  | packages, tests    | lintian debootstrap
+package | their tests      | lintian debootstrap
 test  | the image          | buildah netavark crun
 test  | benchmark plots    | python3-matplotlib
 test  | profiles           | linux-perf
@@ -215,13 +216,13 @@ if [ "${1:-}" = --list ]; then
 	shift
 fi
 groups=
-[ $# -gt 0 ] || set -- build lab deb unit net test
+[ $# -gt 0 ] || set -- build lab deb unit net test package
 for group; do
 	case $group in
 	build) groups="$groups core dpdk" ;;
-	run | core | lab | dpdk | deb | unit | net | test | cross) groups="$groups $group" ;;
+	run | core | lab | dpdk | deb | unit | net | test | package | cross) groups="$groups $group" ;;
 	*)
-		echo "deps: no such group: $group (run, core, lab, dpdk, build, deb, unit, net, test, cross)" >&2
+		echo "deps: no such group: $group (run, core, lab, dpdk, build, deb, unit, net, test, package, cross)" >&2
 		exit 2
 		;;
 	esac

@@ -12,7 +12,7 @@
 #   bpf      the tests of the XDP program
 #   net      the network tests and the comparisons (FILES, PYTEST_ARGS, NET_JOBS as for make)
 #   deb      makes the packages
-#   package  installs, upgrades and purges them in a bare Debian of the suite
+#   package  installs, upgrades and purges these in a bare Debian of the suite
 #   across   the machine's own volleyd (build/bin) and that of the suite take each other's state
 #   demo     `make demo` in a bare Debian with make and git, and the seconds to the table
 #   "make X" any command, in the tree
@@ -151,7 +151,7 @@ step() {
 	deb) in_root "$root" make deb ;;
 	package)
 		in_root "$bare" apt-get -q update &&
-			in_root "$root" make test-deb FILES=tests/deb/test_packages.py
+			in_root "$root" make test-made-deb FILES=tests/deb/test_packages.py
 		;;
 	across) across ;;
 	demo) demo ;;
