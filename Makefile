@@ -107,7 +107,7 @@ BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN)) -Wno-unused-parameter
 # Asked once, and not before a recipe expands it.
 once = $(eval $(1) := $(shell $(2)))$($(1))
 PKGS = libxdp libbpf ldns libunbound libevent_core lmdb liburcu-qsbr yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
-       libmicrohttpd libmnl libfstrm libprotobuf-c
+       libmicrohttpd libmnl libfstrm libprotobuf-c libseccomp
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
 PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
 # Of some fifty libraries those that we call; they load the drivers. Their headers are not written to our warnings.

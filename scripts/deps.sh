@@ -34,7 +34,7 @@ packages() {
 run   | libraries          | libbpf1 libcap-ng0 libevent-core-2.1-7t64/libevent-core-2.1-7
 run   | libraries          | libjansson4 libldns3t64/libldns3 liblmdb0
 run   | libraries          | libfstrm0 libmicrohttpd12t64/libmicrohttpd12 libmnl0 libprotobuf-c1 libssl3t64/libssl3
-run   | libraries          | libsystemd0 libunbound8 liburcu8t64/liburcu8 libxdp1 libyaml-0-2
+run   | libraries          | libseccomp2 libsystemd0 libunbound8 liburcu8t64/liburcu8 libxdp1 libyaml-0-2
 core  | C                  | gcc make ccache pkg-config libc6-dev linux-libc-dev
 core  | the XDP program    | clang-14/clang-19/clang-18/clang-17/clang-20/clang-21/clang-22/clang-16/clang-15
 core  | the XDP program    | llvm-14/llvm-19/llvm-18/llvm-17/llvm-20/llvm-21/llvm-22/llvm-16/llvm-15
@@ -44,7 +44,7 @@ core  | journal            | liblmdb-dev
 core  | resolution         | libunbound-dev libevent-dev
 core  | RCU                | liburcu-dev
 core  | configuration      | libyaml-dev libjansson-dev
-core  | the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
+core  | the daemon         | libsystemd-dev libcap-ng-dev libseccomp-dev libmicrohttpd-dev libmnl-dev
 core  | dnstap             | libfstrm-dev libprotobuf-c-dev protobuf-c-compiler
 dpdk  | DPDK               | dpdk-dev librte-net-af-xdp26/librte-net-af-xdp25/librte-net-af-xdp23
 dpdk  | DPDK               | librte-net-tap26/librte-net-tap25/librte-net-tap23

@@ -25,6 +25,9 @@ def pytest_runtest_makereport(item, call):
             report.sections.append((f"volleyd in {daemon.folder.name}", daemon.log()))
 
 
+REFUSED = "has asked for the system call"
+
+
 @pytest.fixture
 def make_lab():
     if os.geteuid():
@@ -73,6 +76,8 @@ def make_daemon(request, lab, tmp_path):
     report = getattr(request.node, "report_call", None)
     if report and report.passed:
         assert all(well for _, well in ended), f"a daemon did not end with status 0: {ended}"
+        refused = [line for one in made for line in one.log().splitlines() if REFUSED in line]
+        assert not refused, f"a thread lacks a system call in base/sandbox_calls.c: {refused}"
 
 
 @pytest.fixture

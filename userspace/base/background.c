@@ -11,6 +11,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/affinity.h"
+#include "base/sandbox.h"
 
 struct background {
 	pthread_mutex_t lock;
@@ -54,6 +55,7 @@ static void *serve_job(void *user)
 {
 	struct background *background = user;
 
+	sandbox_enter(SANDBOX_FILES);
 	rcu_register_thread();
 	rcu_thread_offline();
 	(void)!affinity_stand_behind(0); /* on failure it keeps the normal priority */

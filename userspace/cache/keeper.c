@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 #include "cache/cache_state.h"
 #include "cache/dependency_filter.h"
 
@@ -306,6 +307,7 @@ static void *keeper_main(void *arg)
 	uint64_t next_ns = 0;
 	int pause_ms;
 
+	sandbox_enter(SANDBOX_QUIET);
 	while (!is_keeper_stopping(keeper)) {
 		while (cache_keep(keeper->cache, clock_coarse_s(), keeper->grace, keeper->user) &&
 		       !is_keeper_stopping(keeper))

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/sandbox.h"
+
 struct hangup {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
@@ -41,6 +43,7 @@ static void *run_hangup(void *user)
 {
 	struct hangup *h = user;
 
+	sandbox_enter(SANDBOX_QUIET);
 	pthread_mutex_lock(&h->lock);
 	while (h->n || !h->is_over) {
 		if (h->n)

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/affinity.h"
 #include "base/kernel.h"
+#include "base/sandbox.h"
 
 #define BACKLOG      16
 #define LOOK_MS      500             /* between two checks for requests that take too long */
@@ -245,6 +246,7 @@ static void *serve_metrics(void *user)
 
 	if (privilege_drop_thread())
 		log_warn("metrics: capabilities that are not needed could not be given up");
+	sandbox_enter(SANDBOX_LISTENER);
 	(void)!affinity_stand_behind(0); /* on failure it has the priority of the other threads */
 	while (!is_metrics_stopping(m)) {
 		int ms = metrics_timeout_ms(m->http);

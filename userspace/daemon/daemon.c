@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/kernel.h"
 #include "base/log.h"
+#include "base/sandbox.h"
 #include "broker/broker.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
@@ -85,6 +86,7 @@ static void on_daemon_tick(struct daemon *d)
 		tick_serving(d, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 	audit_tick(clock_ns());
+	sandbox_tick();
 	log_flush();
 	heartbeat_watch(&d->heartbeat, &d->health, workers ? workers_n(workers) : 0);
 }
@@ -266,6 +268,15 @@ static int drop_privileges(const struct config *config)
 	return 0;
 }
 
+/* DPDK has threads, devices and files of its own, whose calls are not known. */
+static void start_sandbox(const struct config *config)
+{
+	if (has_dpdk_port(config))
+		log_notice("port: dpdk: threads may make each system call");
+	else if (sandbox_start(SANDBOX_CONTROL))
+		log_warn("%s", sandbox_problem());
+}
+
 int daemon_run(struct config *config, bool keep)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
@@ -287,6 +298,8 @@ int daemon_run(struct config *config, bool keep)
 		log_error("start: the process that runs commands: %s", err_text(err));
 	if (!err)
 		err = drop_privileges(config);
+	if (!err)
+		start_sandbox(config);
 	rcu_register_thread();
 	rcu_thread_offline();
 	if (!err)
@@ -295,6 +308,7 @@ int daemon_run(struct config *config, bool keep)
 		live(d);
 	has_started = d->is_ready;
 	daemon_close(d);
+	sandbox_tick();
 	if (has_started)
 		daemon_audit_stop(d->started_ns, d->keep);
 	rcu_unregister_thread();

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fills the view of the daemon that reports read. */
+#include "base/sandbox.h"
 #include "broker/broker.h"
 #include "daemon/daemon_internal.h"
 
@@ -58,6 +59,7 @@ static void put_view_faults(const char **faults, struct daemon *d)
 	faults[FAULT_SNAPSHOTS] = snapshots_error(d->jobs.snapshots);
 	faults[FAULT_DESCRIPTORS] = d->descriptors.problem;
 	faults[FAULT_RIGHTS] = d->rights.problem;
+	faults[FAULT_SANDBOX] = sandbox_problem();
 	faults[FAULT_RUNNER] = runner_problem(d->runner);
 	faults[FAULT_BROKER] = broker_problem();
 	put_driver_faults(faults, d);

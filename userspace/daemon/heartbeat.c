@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sandbox.h"
 
 #define HEARTBEAT_S  1u
 #define ORPHAN_S_MIN 3u /* a heartbeat that is two seconds late must not silence the driver */
@@ -113,6 +114,7 @@ static void *heartbeat_main(void *arg)
 {
 	struct heartbeat *h = arg;
 
+	sandbox_enter(SANDBOX_QUIET);
 	for (unsigned int n = 0; !__atomic_load_n(&h->stops, __ATOMIC_ACQUIRE); n++) {
 		renew_heartbeat(h);
 		if (n % 4 == 0)

@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/kernel.h"
 #include "base/limits.h"
+#include "base/sandbox.h"
 #include "port/tcp_tls.h"
 
 #define OVER_MAX   8  /* ended handshakes that are handed over together */
@@ -334,6 +335,7 @@ static void *run_handshake(void *user)
 	struct epoll_event events[EVENTS_CAP];
 
 	(void)!privilege_drop_thread();
+	sandbox_enter(SANDBOX_LISTENER);
 	(void)!affinity_stand_behind(0); /* after an error it keeps its priority */
 	while (!is_handshake_stopping(s)) {
 		int n = epoll_wait(s->epoll_fd, events, EVENTS_CAP, s->n_line ? LINE_MS : WAIT_MS);

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/sandbox.h"
 #include "querier/querier_state.h"
 
 #define WATCH_MS       250
@@ -333,6 +334,7 @@ void *watch_run(void *querier)
 	struct session *s = NULL;
 	uint64_t due_ns = 0;
 
+	sandbox_enter(SANDBOX_CONTROL); /* it starts the process */
 	while (!__atomic_load_n(&q->stops, __ATOMIC_ACQUIRE)) {
 		s = s ? watch_session(q, s) : watch_down(q, &due_ns);
 		if (!s && q->first_code)

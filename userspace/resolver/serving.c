@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/kernel.h"
+#include "base/sandbox.h"
 #include "resolver/config_wire.h"
 #include "resolver/desk.h"
 #include "resolver/resolver.h"
@@ -190,7 +191,12 @@ static int furnish_serving(void *user, struct resolver *resolver)
 		err = open_desk(s, resolver, i);
 	for (uint32_t i = 0; i < s->config.n_threads && !err; i++)
 		err = open_door(s, resolver, i);
-	return err ? err : privilege_drop_all();
+	if (!err)
+		err = privilege_drop_all();
+	/* Before it, a call that control may not make would end the process. */
+	if (!err && sandbox_start(SANDBOX_RESOLVER))
+		log_warn("%s", sandbox_problem());
+	return err;
 }
 
 /* --- Life ------------------------------------------------------------------------------------- */
@@ -224,6 +230,7 @@ static void follow_log(const struct serving *s)
 	log_set_level((enum log_level)__atomic_load_n(&words->log_level, __ATOMIC_RELAXED));
 	log_set_format((enum log_format)__atomic_load_n(&words->log_format, __ATOMIC_RELAXED));
 	log_flush();
+	sandbox_tick();
 }
 
 /* Waits for the end of the socket. */

@@ -8,6 +8,7 @@
 #include <unbound-event.h>
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 #include "base/wire.h"
 #include "dns/edns.h"
 #include "dns/name.h"
@@ -397,6 +398,7 @@ static void *run_thread(void *arg)
 {
 	struct resolver_thread *t = arg;
 
+	sandbox_enter(SANDBOX_RESOLVER);
 	while (!__atomic_load_n(&t->stopping, __ATOMIC_ACQUIRE)) {
 		uint64_t now_ns;
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 #include "tap/ring.h"
 
 #define CLOSE_NS (CLOCK_NS_PER_S / 2)
@@ -84,6 +85,7 @@ static void *run_tap_writer(void *arg)
 	struct tap_writer *out = arg;
 	bool is_last;
 
+	sandbox_enter(SANDBOX_REPORTER);
 	do {
 		is_last = is_closing(out); /* so the last round sees all earlier commits */
 		while (write_some(out))

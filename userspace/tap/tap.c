@@ -12,6 +12,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 #include "tap/outlet.h"
 
 #define RING_BYTES \
@@ -209,6 +210,7 @@ static void *run_tap(void *arg)
 	struct tap *tap = arg;
 	bool stops = false;
 
+	sandbox_enter(SANDBOX_QUIET);
 	rcu_register_thread();
 	rcu_thread_offline();
 	while (!stops) {

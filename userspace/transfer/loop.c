@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
+#include "base/sandbox.h"
 #include "tap/tap.h"
 #include "transfer/primary.h"
 #include "transfer/remotes.h"
@@ -102,6 +103,7 @@ void *loop_run(void *transfer)
 {
 	struct transfer *t = transfer;
 
+	sandbox_enter(SANDBOX_TRANSFER);
 	rcu_register_thread();
 	rcu_thread_offline();
 	while (!__atomic_load_n(&t->is_stopping, __ATOMIC_ACQUIRE)) {

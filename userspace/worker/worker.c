@@ -18,6 +18,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 
 #define EVENTS_CAP 64
 
@@ -365,6 +366,7 @@ static void *run_worker(void *arg)
 	struct epoll_event events[EVENTS_CAP];
 	struct worker *w = arg;
 
+	sandbox_enter(SANDBOX_WORKER);
 	rcu_register_thread();
 	while (!w->stopping) {
 		int n = wait_events(w, events);

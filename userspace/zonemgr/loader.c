@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/kernel.h"
 #include "base/log.h"
+#include "base/sandbox.h"
 #include "config/verify_run.h"
 #include "zone/builder.h"
 #include "zone/diff.h"
@@ -294,6 +295,7 @@ static void become_loader(struct thread *thread)
 	pthread_setname_np(pthread_self(), name);
 	if (privilege_drop_thread())
 		log_warn("%s: capabilities that are not needed could not be given up", name);
+	sandbox_enter(SANDBOX_FILES);
 }
 
 /* With the lock held, which is released meanwhile. False: there is none to free. */

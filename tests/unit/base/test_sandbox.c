@@ -1,0 +1,442 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A break-in: threads of each kind try what no thread of that kind needs. The process keeps all
+ * capabilities of the test, so for root only the filter refuses. Each case is a process of its own,
+ * since a sandbox cannot be left.
+ */
+#include "base/sandbox.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/if_packet.h>
+#include <linux/perf_event.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define K(kind) (1u << SANDBOX_##kind)
+#define ALL     ((1u << SANDBOX_N_KINDS) - 1)
+/* Threads that read octets of strangers, or only memory. */
+#define READERS (K(WORKER) | K(LISTENER) | K(TRANSFER) | K(QUIET))
+
+static pid_t victim; /* a process that waits */
+
+/* --- Tries: 0 if it worked, else -1 with errno ------------------------------------------------ */
+
+static long try_open_shadow(void)
+{
+	return open("/etc/shadow", O_RDONLY | O_CLOEXEC) < 0 ? -1 : 0;
+}
+
+static long try_write_file(void)
+{
+	return open("/tmp/volley-break-in", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0 ? -1 : 0;
+}
+
+static long try_unlink(void)
+{
+	return unlink("/tmp/volley-break-in");
+}
+
+static long try_load_bpf(void)
+{
+	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER };
+
+	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
+static long try_ptrace(void)
+{
+	return ptrace(PTRACE_SEIZE, victim, NULL, NULL);
+}
+
+static long try_read_memory(void)
+{
+	return syscall(SYS_process_vm_readv, victim, NULL, 0, NULL, 0, 0);
+}
+
+static long try_raw_socket(void)
+{
+	return socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) < 0 ? -1 : 0;
+}
+
+static long try_packet_socket(void)
+{
+	return socket(AF_PACKET, SOCK_RAW, 0) < 0 ? -1 : 0;
+}
+
+static long try_netlink(void)
+{
+	return socket(AF_NETLINK, SOCK_RAW, 0) < 0 ? -1 : 0;
+}
+
+static long try_udp_socket(void)
+{
+	return socket(AF_INET, SOCK_DGRAM, 0) < 0 ? -1 : 0;
+}
+
+static long try_connect_outwards(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(80) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0)
+		return -1;
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return connect(fd, (struct sockaddr *)&to, sizeof(to)) && errno == EPERM ? -1 : 0;
+}
+
+static long try_execute(void)
+{
+	char word[] = "/bin/true", *argv[] = { word, NULL };
+
+	return execve(word, argv, NULL);
+}
+
+static long try_fork(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (!pid)
+		_exit(0);
+	return pid < 0 ? -1 : 0;
+}
+
+static long try_kill(void)
+{
+	return kill(victim, SIGKILL);
+}
+
+static long try_thread_kill(void)
+{
+	return syscall(SYS_tgkill, victim, victim, SIGKILL);
+}
+
+static long try_mount(void)
+{
+	return mount("none", "/mnt", "tmpfs", 0, NULL);
+}
+
+static long try_unshare(void)
+{
+	return unshare(CLONE_NEWNS);
+}
+
+static long try_setns(void)
+{
+	return setns(0, 0);
+}
+
+static long try_chroot(void)
+{
+	return chroot("/tmp");
+}
+
+static long try_setuid(void)
+{
+	return syscall(SYS_setuid, 1);
+}
+
+static long try_load_module(void)
+{
+	return syscall(SYS_init_module, NULL, 0, "");
+}
+
+static long try_kexec(void)
+{
+	return syscall(SYS_kexec_load, 0, 0, NULL, 0);
+}
+
+static long try_reboot(void)
+{
+	return syscall(SYS_reboot, 0, 0, 0, NULL); /* the numbers are wrong on purpose */
+}
+
+static long try_add_key(void)
+{
+	return syscall(SYS_add_key, "user", "volley", "x", 1, -2);
+}
+
+static long try_keyctl(void)
+{
+	return syscall(SYS_keyctl, 0, -2, 0);
+}
+
+static long try_perf_event(void)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE };
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) < 0 ? -1 : 0;
+}
+
+static long try_userfaultfd(void)
+{
+	return syscall(SYS_userfaultfd, 0) < 0 ? -1 : 0;
+}
+
+static long try_io_uring(void)
+{
+	char params[256] = { 0 };
+
+	return syscall(SYS_io_uring_setup, 1, params) < 0 ? -1 : 0;
+}
+
+static long try_personality(void)
+{
+	return syscall(SYS_personality, 0xffffffff) < 0 ? -1 : 0;
+}
+
+static long try_open_by_handle(void)
+{
+	return syscall(SYS_open_by_handle_at, -1, NULL, 0);
+}
+
+static long try_code(void)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+			       MAP_FAILED ?
+		       -1 :
+		       0;
+}
+
+struct
+try {
+	const char *name;
+	long (*run)(void);
+	uint32_t kinds; /* that are refused */
+};
+
+static const struct try tries[] = {
+	{ "open /etc/shadow", try_open_shadow, K(WORKER) | K(LISTENER) | K(QUIET) },
+	{ "write a file", try_write_file, K(WORKER) | K(LISTENER) | K(QUIET) },
+	{ "remove a file", try_unlink, READERS },
+	{ "load a BPF program", try_load_bpf, ALL },
+	{ "ptrace", try_ptrace, ALL },
+	{ "read another process's memory", try_read_memory, ALL },
+	{ "open a raw socket", try_raw_socket, ALL },
+	{ "open a packet socket", try_packet_socket, ALL },
+	{ "open a netlink socket", try_netlink, ALL & ~K(CONTROL) },
+	{ "open a UDP socket", try_udp_socket, K(WORKER) | K(LISTENER) | K(FILES) | K(QUIET) },
+	{ "connect outwards", try_connect_outwards, K(LISTENER) | K(FILES) | K(QUIET) },
+	{ "execute", try_execute, ALL & ~K(CONTROL) },
+	{ "fork", try_fork, ALL & ~K(CONTROL) },
+	{ "kill a process", try_kill, ALL & ~K(CONTROL) },
+	{ "kill its thread", try_thread_kill, ALL & ~K(CONTROL) },
+	{ "mount", try_mount, ALL },
+	{ "unshare", try_unshare, ALL },
+	{ "setns", try_setns, ALL },
+	{ "chroot", try_chroot, ALL },
+	{ "setuid", try_setuid, ALL },
+	{ "load a module", try_load_module, ALL },
+	{ "kexec", try_kexec, ALL },
+	{ "reboot", try_reboot, ALL },
+	{ "add_key", try_add_key, ALL },
+	{ "keyctl", try_keyctl, ALL },
+	{ "perf_event_open", try_perf_event, ALL },
+	{ "userfaultfd", try_userfaultfd, ALL },
+	{ "io_uring", try_io_uring, ALL },
+	{ "personality", try_personality, ALL },
+	{ "open_by_handle_at", try_open_by_handle, ALL },
+	{ "make code", try_code, READERS | K(REPORTER) },
+};
+
+#define N_TRIES (sizeof(tries) / sizeof(tries[0]))
+
+/* --- A process in the sandbox ----------------------------------------------------------------- */
+
+/* What the process tells by its exit status. */
+enum { ALL_WELL, NO_SANDBOX, HAS_WORKED, NOT_COUNTED };
+
+static uint64_t count_refusals(void)
+{
+	struct sandbox_state state;
+
+	sandbox_state(&state);
+	return state.n_refused;
+}
+
+/* Returns ALL_WELL or the first fault, which is written to stderr. */
+static int try_all(enum sandbox_kind kind)
+{
+	for (size_t i = 0; i < N_TRIES; i++) {
+		const uint64_t before = count_refusals();
+
+		if (!(tries[i].kinds >> kind & 1))
+			continue;
+		errno = 0;
+		if (tries[i].run() != -1 || errno != EPERM) {
+			fprintf(stderr, "%s: %s: %s\n", sandbox_kind_text(kind), tries[i].name,
+				strerror(errno));
+			return HAS_WORKED;
+		}
+		if (count_refusals() == before) {
+			fprintf(stderr, "%s: %s: not counted\n", sandbox_kind_text(kind),
+				tries[i].name);
+			return NOT_COUNTED;
+		}
+	}
+	return ALL_WELL;
+}
+
+static void *run_kind(void *arg)
+{
+	const enum sandbox_kind kind = *(enum sandbox_kind *)arg;
+	sigset_t all;
+
+	sigfillset(&all); /* as the threads of volleyd */
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	sandbox_enter(kind);
+	return (void *)(intptr_t)try_all(kind);
+}
+
+static void *stay_idle(void *arg)
+{
+	return arg;
+}
+
+/* Calls that each thread needs must work, also memory from another arena and a nested thread. */
+static int run_sandboxed(enum sandbox_kind kind)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_start(SANDBOX_CONTROL))
+		return NO_SANDBOX;
+	if (pthread_create(&thread, NULL, run_kind, &kind) || pthread_join(thread, &result) ||
+	    pthread_create(&thread, NULL, stay_idle, NULL) || pthread_join(thread, NULL))
+		return NO_SANDBOX;
+	/* Newer than any table. A library that tries such a call does without it. */
+	if (syscall(500) != -1 || errno != ENOSYS || syscall(SYS_clone3, NULL, 0) != -1 ||
+	    errno != ENOSYS)
+		return HAS_WORKED;
+	sandbox_tick();
+	return result ? (int)(intptr_t)result : *sandbox_problem() ? ALL_WELL : NOT_COUNTED;
+}
+
+/* The exit status of a process that runs `run`; -1: it was killed. */
+static int status_of(int (*run)(enum sandbox_kind), enum sandbox_kind kind)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(run(kind));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_break_in_gets_nothing(void **state)
+{
+	(void)state;
+	for (unsigned int kind = 0; kind < SANDBOX_N_KINDS; kind++) {
+		unsigned int n = 0;
+
+		for (size_t i = 0; i < N_TRIES; i++)
+			n += tries[i].kinds >> kind & 1;
+		print_message("  %s: %u calls allowed, %u tries\n",
+			      sandbox_kind_text((enum sandbox_kind)kind),
+			      sandbox_n_calls((enum sandbox_kind)kind), n);
+		assert_in_range(n, 20, N_TRIES);
+		assert_int_equal(status_of(run_sandboxed, (enum sandbox_kind)kind), ALL_WELL);
+	}
+	assert_int_equal(kill(victim, 0), 0);
+}
+
+/* A call of another architecture would be a way around each filter: x32 has numbers of its own. */
+static int call_foreign(enum sandbox_kind kind)
+{
+	(void)kind;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_start(SANDBOX_CONTROL))
+		return NO_SANDBOX;
+#ifdef __x86_64__
+	(void)syscall(0x40000000 + SYS_getpid);
+#else
+	abort();
+#endif
+	return ALL_WELL;
+}
+
+static void another_architecture_ends_the_process(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(call_foreign, SANDBOX_CONTROL), -1);
+}
+
+/* posix_spawn() blocks signals while it calls clone(), so the refusal cannot be counted. */
+static void *spawn_program(void *arg)
+{
+	char word[] = "/bin/true", *argv[] = { word, NULL };
+	pid_t pid;
+
+	sandbox_enter(SANDBOX_WORKER);
+	(void)!posix_spawn(&pid, word, NULL, NULL, argv, NULL);
+	return arg;
+}
+
+static int spawn_in_thread(enum sandbox_kind kind)
+{
+	pthread_t thread;
+
+	(void)kind;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_start(SANDBOX_CONTROL) ||
+	    pthread_create(&thread, NULL, spawn_program, NULL))
+		return NO_SANDBOX;
+	pthread_join(thread, NULL);
+	return HAS_WORKED;
+}
+
+static void a_refusal_that_cannot_be_counted_ends_the_process(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(spawn_in_thread, SANDBOX_WORKER), -1);
+}
+
+static int make_victim(void **state)
+{
+	(void)state;
+	victim = fork();
+	if (!victim) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return victim < 0;
+}
+
+static int end_victim(void **state)
+{
+	(void)state;
+	return kill(victim, SIGKILL) || waitpid(victim, NULL, 0) != victim;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_break_in_gets_nothing),
+		cmocka_unit_test(a_refusal_that_cannot_be_counted_ends_the_process),
+		cmocka_unit_test(another_architecture_ends_the_process),
+	};
+
+	return cmocka_run_group_tests(tests, make_victim, end_victim);
+}

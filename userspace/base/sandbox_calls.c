@@ -1,0 +1,148 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table. A call may stand in several rows: each allows it for its kinds. */
+#include "base/sandbox_calls.h"
+
+#include <linux/bpf.h>
+#include <linux/if_xdp.h>
+#include <linux/prctl.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define C   (1u << SANDBOX_CONTROL)
+#define W   (1u << SANDBOX_WORKER)
+#define L   (1u << SANDBOX_LISTENER)
+#define X   (1u << SANDBOX_TRANSFER)
+#define R   (1u << SANDBOX_RESOLVER)
+#define F   (1u << SANDBOX_FILES)
+#define T   (1u << SANDBOX_REPORTER)
+#define Q   (1u << SANDBOX_QUIET)
+#define ALL (C | W | L | X | R | F | T | Q)
+#define NET (C | W | L | X | R)
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+
+/* clang-format off */
+const struct sandbox_row sandbox_rows[] = {
+	/* --- Each thread --- */
+	{ ALL, "read readv write writev close lseek fstat newfstatat statx fcntl",
+	  .why = "files that are open; the state of a path" },
+	{ ALL, "futex futex_waitv sched_yield clock_nanosleep nanosleep restart_syscall membarrier",
+	  .why = "locks, waiting, RCU" },
+	{ ALL, "brk munmap mremap madvise", .why = "memory" },
+	{ C | F | R, "mmap mprotect pkey_mprotect", .why = "memory; libraries that are loaded late" },
+	{ W | L | X | T | Q, "mmap mprotect pkey_mprotect", SANDBOX_NO_EXEC,
+	  .why = "memory, but no code" },
+	{ ALL, "clock_gettime clock_getres gettimeofday time getcpu sysinfo uname",
+	  .why = "clocks, where the vDSO has none; the host" },
+	{ ALL, "getpid gettid getppid getuid geteuid getgid getegid getpgrp getrusage capget "
+	       "sched_getaffinity sched_getparam sched_getscheduler getpriority get_mempolicy",
+	  .why = "facts about itself" },
+	{ ALL, "rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack rt_sigtimedwait",
+	  .why = "signals of its own" },
+	{ ALL, "tgkill", SANDBOX_OWN_PROCESS, .why = "abort()" },
+	{ ALL, "exit exit_group set_robust_list get_robust_list rseq set_tid_address arch_prctl",
+	  .why = "the beginning and the end of a thread" },
+	{ ALL, "getrandom", .why = "ids, keys, hash seeds" },
+	{ ALL, "epoll_wait epoll_pwait epoll_pwait2 epoll_ctl poll ppoll select pselect6",
+	  .why = "events" },
+	{ ALL, "prctl", SANDBOX_ONE_OF, 0, 9,
+	  { PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_CAP_AMBIENT, PR_GET_SECUREBITS,
+	    PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS, PR_SET_VMA, PR_SET_PDEATHSIG },
+	  .why = "names of threads; capabilities are read and given up" },
+	{ ALL, "capset seccomp", .why = "both can only take rights away here" },
+	{ ALL, "setpriority sched_setscheduler sched_setaffinity sched_setattr sched_getattr",
+	  .why = "the place and the priority of threads (base/affinity.h)" },
+
+	/* --- Threads that start others --- */
+	{ C | F | R, "clone", SANDBOX_THREAD, .why = "threads" },
+	{ C, "clone fork vfork execve execveat wait4 waitid kill pidfd_open pidfd_send_signal "
+	     "pidfd_getfd close_range setpgid dup2 tgkill",
+	  .why = "open: the resolver's process is started and watched here" },
+
+	/* --- Network --- */
+	{ NET, "accept accept4 recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg shutdown "
+	       "getsockopt setsockopt getsockname getpeername",
+	  .why = "sockets that are open" },
+	{ F | T, "recvfrom recvmsg sendto sendmsg shutdown getsockopt setsockopt getsockname",
+	  .why = "the runner; collectors of dnstap" },
+	{ Q, "sendto sendmsg shutdown getsockopt", .why = "systemd's watchdog; ends of connections" },
+	{ C | W | X | R, "bind connect listen", .why = "service addresses; other name servers" },
+	{ T, "connect", .why = "collectors of dnstap" },
+	{ C, "socket", SANDBOX_PAIRS, 0, 12,
+	  { AF_UNIX, 0, AF_INET, SOCK_STREAM, AF_INET, SOCK_DGRAM, AF_INET6, SOCK_STREAM,
+	    AF_INET6, SOCK_DGRAM, AF_NETLINK, 0 },
+	  .why = "listeners, the control socket, links" },
+	{ C, "socket", SANDBOX_PAIRS, 0, 2, { AF_XDP, 0 }, .why = "AF_XDP" },
+	{ W, "socket", SANDBOX_PAIRS, 0, 4, { AF_INET, SOCK_STREAM, AF_INET6, SOCK_STREAM },
+	  .why = "its listeners" },
+	{ X | R, "socket", SANDBOX_PAIRS, 0, 10,
+	  { AF_INET, SOCK_STREAM, AF_INET, SOCK_DGRAM, AF_INET6, SOCK_STREAM, AF_INET6, SOCK_DGRAM,
+	    AF_UNIX, SOCK_DGRAM },
+	  .why = "other name servers; scopes of addresses" },
+	{ T, "socket", SANDBOX_PAIRS, 0, 6,
+	  { AF_INET, SOCK_STREAM, AF_INET6, SOCK_STREAM, AF_UNIX, SOCK_STREAM },
+	  .why = "collectors of dnstap" },
+	{ Q, "socket", SANDBOX_PAIRS, 0, 2, { AF_UNIX, SOCK_DGRAM }, .why = "systemd's watchdog" },
+	{ Q, "connect", .why = "systemd's watchdog" },
+	{ C | F | X | R, "socketpair eventfd2 pipe2 timerfd_create timerfd_settime timerfd_gettime "
+			 "epoll_create1 dup dup3 memfd_create",
+	  .why = "descriptors of its own" },
+	{ W | L | T, "eventfd2 pipe2 timerfd_settime epoll_create1 dup", .why = "the same" },
+	{ C, "signalfd4", .why = "signals of the operator" },
+	{ NET | F | T, "ioctl", SANDBOX_ONE_OF, 1, 3, { FIONREAD, FIONBIO, 0x5401 /* TCGETS */ },
+	  .why = "sockets and files that are open" },
+	{ C | X | R, "ioctl", SANDBOX_ONE_OF, 1, 7,
+	  { SIOCETHTOOL, SIOCGIFINDEX, SIOCGIFMTU, SIOCGIFFLAGS, SIOCGIFHWADDR,
+	    SIOCGIFNAME, SIOCGIFCONF },
+	  .why = "interfaces" },
+
+	/* --- BPF --- */
+	{ C | W | F, "bpf", SANDBOX_ONE_OF, 0, 8,
+	  { BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
+	    BPF_OBJ_GET_INFO_BY_FD, BPF_MAP_LOOKUP_BATCH, BPF_MAP_UPDATE_BATCH,
+	    BPF_MAP_DELETE_BATCH },
+	  .why = "maps that the broker has made" },
+	{ C | F | W, "mlock mlock2 munlock set_mempolicy mbind", .why = "packet memory, its node" },
+	{ C, "prlimit64 getrlimit setrlimit", SANDBOX_OWN_PROCESS, .why = "its own limits" },
+	{ R, "prlimit64 getrlimit", .why = "its own limits" },
+
+	/* --- Files --- */
+	{ C | F | R | T, "open openat openat2 stat lstat access faccessat faccessat2 readlink "
+			 "readlinkat getdents64 getcwd pread64 preadv statfs fstatfs fadvise64",
+	  .why = "files are read" },
+	{ X, "open openat stat access pread64 readlink getdents64", .why = "authorities of TLS" },
+	{ L, "pread64", .why = "files that are open" },
+	{ C | F | R | T, "pwrite64 pwritev ftruncate fallocate fsync fdatasync sync_file_range "
+			 "rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir fchmod chmod "
+			 "fchmodat fchown umask flock link linkat symlink symlinkat msync copy_file_range "
+			 "utimensat chdir sendfile",
+	  .why = "state, logs and zone files are written; the control socket" },
+
+	/* --- Never needed --- */
+	{ 0, "clone3", .why = "its flags cannot be seen by a filter: ENOSYS, so clone is used" },
+	{ 0, "ptrace process_vm_readv process_vm_writev kcmp", .why = "other processes" },
+	{ 0, "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo", .why = "the same" },
+	{ 0, "execve execveat fork vfork clone", .why = "other programs" },
+	{ 0, "setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
+	  .why = "other users" },
+	{ 0, "mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig "
+	     "fsmount fspick mount_setattr",
+	  .why = "other views of the file system and the network" },
+	{ 0, "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon "
+	     "swapoff iopl ioperm syslog acct quotactl settimeofday clock_settime adjtimex "
+	     "clock_adjtime sethostname setdomainname vhangup nfsservctl",
+	  .why = "the host" },
+	{ 0, "add_key request_key keyctl", .why = "the kernel's keys" },
+	{ 0, "perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register "
+	     "fanotify_init lookup_dcookie vmsplice remap_file_pages modify_ldt personality",
+	  .why = "parts of the kernel that had many faults" },
+	{ 0, "open_by_handle_at name_to_handle_at mknod mknodat", .why = "files by other ways" },
+	{ 0, "chown lchown fchownat setxattr lsetxattr fsetxattr", .why = "owners of files" },
+};
+/* clang-format on */
+
+const unsigned int sandbox_n_rows = sizeof(sandbox_rows) / sizeof(sandbox_rows[0]);

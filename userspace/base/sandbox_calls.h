@@ -1,0 +1,53 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The system calls of each kind of thread (base/sandbox.h), as rows. */
+#ifndef VOLLEY_BASE_SANDBOX_CALLS_H
+#define VOLLEY_BASE_SANDBOX_CALLS_H
+
+#include <stdint.h>
+
+/* X(ENUM, word for people) */
+#define SANDBOX_KINDS(X)                                         \
+	X(CONTROL, control)   /* starts, commands, interfaces */ \
+	X(WORKER, worker)     /* queries */                      \
+	X(LISTENER, listener) /* TLS handshakes, metrics */      \
+	X(TRANSFER, transfer) /* other name servers */           \
+	X(RESOLVER, resolver) /* upstream */                     \
+	X(FILES, files)       /* zones, snapshots, lists */      \
+	X(REPORTER, reporter) /* dnstap and the query log */     \
+	X(QUIET, quiet)       /* memory only: keeper, heartbeat */
+
+enum sandbox_kind {
+#define SANDBOX_ENUM(id, word) SANDBOX_##id,
+	SANDBOX_KINDS(SANDBOX_ENUM)
+#undef SANDBOX_ENUM
+		SANDBOX_N_KINDS,
+};
+
+/* The arguments with which a call is allowed. */
+enum sandbox_when {
+	SANDBOX_ALWAYS,
+	SANDBOX_OWN_PROCESS, /* the first is our process id, or 0 */
+	SANDBOX_THREAD,      /* the first has CLONE_THREAD */
+	SANDBOX_NO_EXEC,     /* the third has no PROT_EXEC */
+	SANDBOX_ONE_OF,      /* argument n_arg, under mask, is in `values` */
+	SANDBOX_PAIRS,       /* `values` has pairs: family, type; type 0: each */
+};
+
+#define SANDBOX_VALUES_MAX 12
+
+/* No kinds: the call is never needed, and each attempt is counted. */
+struct sandbox_row {
+	uint32_t kinds; /* a bit for each enum sandbox_kind */
+	const char *
+		names; /* with spaces between them; one that libseccomp does not know is left out */
+	enum sandbox_when when;
+	uint8_t n_arg, n_values;
+	uint32_t values[SANDBOX_VALUES_MAX];
+	const char *why;
+};
+
+extern const struct sandbox_row sandbox_rows[];
+extern const unsigned int sandbox_n_rows;
+
+#endif
