@@ -7,6 +7,7 @@
  *	crash*. ...	abort()
  *	hang*. ...	the thread stops for ever
  *	lies*. ...	a reply that makes no sense
+ *	grows*. ...	more memory, and an answer
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #include "resolver/serving.h"
 #include "resolver/shared_memory.h"
 
+#define GROWTH_BYTES (150u << 20)
+
 void __real_resolver_submit(struct resolver *r, struct resolver_question *const *questions,
 			    unsigned int n);
 void __wrap_resolver_submit(struct resolver *r, struct resolver_question *const *questions,
@@ -25,6 +28,16 @@ void __wrap_resolver_submit(struct resolver *r, struct resolver_question *const 
 static bool begins_with(const struct resolver_question *q, const char *word)
 {
 	return !strncasecmp((const char *)q->name + 1, word, strlen(word));
+}
+
+/* Some megabytes that are never given back. */
+static void grow(void)
+{
+	char *more = malloc(GROWTH_BYTES);
+
+	if (more)
+		memset(more, 1, GROWTH_BYTES);
+	__asm__ volatile("" : : "r"(more) : "memory"); /* it is not optimised away */
 }
 
 static void lie(struct resolver_question *q)
@@ -44,6 +57,8 @@ void __wrap_resolver_submit(struct resolver *r, struct resolver_question *const 
 			abort();
 		while (begins_with(questions[i], "hang"))
 			pause();
+		if (begins_with(questions[i], "grows"))
+			grow();
 		if (begins_with(questions[i], "lies"))
 			lie(questions[i]);
 		else

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The resolver's process may crash, hang or write nonsense: this costs the questions that it has, and
+The resolver's process may crash, hang, grow or write nonsense: this costs the questions that it has, and
 nothing else.
 """
 import os
@@ -165,6 +165,16 @@ def test_nonsense_ends_it(lab, poisoned, upstream):
     assert answered(lab, "other.lab.")
     assert state(poisoned)["process_restarts"] == 1
     assert "make no sense" in poisoned.log()
+
+
+def test_growth_ends_it(lab, poisoned, upstream):
+    del upstream
+    poisoned.start(recursion={**FORWARDING, "memory-max": "100M"})
+    assert answered(lab, "other0.lab.") and state(poisoned)["process_bytes"] < 100 << 20
+    assert answered(lab, "grows.lab.")
+    wait_for("its end", lambda: state(poisoned)["process_restarts"] == 1)
+    assert answered(lab, "other1.lab.") and state(poisoned)["process_restarts"] == 1
+    assert "more memory than recursion.memory-max" in poisoned.log()
 
 
 def test_a_hang_ends_it(lab, poisoned, upstream):

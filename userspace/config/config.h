@@ -284,6 +284,7 @@ struct config_recursion {
 	uint32_t n_threads;
 	uint32_t max_outstanding;
 	uint32_t max_per_client; /* 0: no limit */
+	uint64_t memory_max_bytes;
 	uint32_t upstream_timeout_ms;
 	uint32_t query_timeout_ms;
 	uint32_t stale_client_timeout_ms;

@@ -251,6 +251,11 @@ static const struct words_key rows[] = {
 		  "has 8 or more questions waiting, and more than 4 times as many "
 		  "as there are free places. "
 		  "A reload cannot raise this above its value at the first recursion.allow." },
+	{ ROW("recursion.memory-max", WORDS_SIZE, struct config_recursion, memory_max_bytes),
+	  .min = 64ULL << 20, .max = 64ULL << 30, .fallback = "1G",
+	  .text = "The memory that the resolver's process may have resident. "
+		  "If it has more, it is ended and started again, and the questions that it has "
+		  "get stale answers or SERVFAIL. It is looked at once a second." },
 	{ ROW("recursion.max-per-client", WORDS_COUNT, struct config_recursion, max_per_client),
 	  .min = 0, .max = 4194304, .fallback = "0",
 	  .text = "The number of waiting questions of one client, that is an IPv4 address, or "

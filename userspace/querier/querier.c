@@ -37,6 +37,7 @@ static int copy_querier_config(struct querier *q, const struct resolver_config *
 			   .config_bytes = (uint32_t)n },
 		.tap = env->tap,
 	};
+	q->memory_max_bytes = config->memory_max_bytes;
 	return forward_suits(config) ? 0 : targets_init(&q->targets, config, &q->none);
 }
 
@@ -209,23 +210,6 @@ static void add_desks(const struct querier *q, struct resolver_counters *out)
 	}
 }
 
-/* Resident pages of a process. 0: there is none. */
-static uint64_t read_rss(pid_t pid)
-{
-	char path[32], text[128];
-	unsigned long long pages = 0;
-	FILE *in;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	in = fopen(path, "re");
-	if (!in)
-		return 0;
-	if (!fgets(text, sizeof(text), in) || sscanf(text, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(in);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 void querier_report_read(struct querier *q, struct querier_report *out)
 {
 	*out = (struct querier_report){ .refuses = suspects_any(q->suspects, clock_ns()) };
@@ -237,5 +221,5 @@ void querier_report_read(struct querier *q, struct querier_report *out)
 	snprintf(out->problem, sizeof(out->problem), "%s", q->problem);
 	pthread_mutex_unlock(&q->lock);
 	add_desks(q, &out->counters);
-	out->rss_bytes = out->pid ? read_rss(out->pid) : 0;
+	out->rss_bytes = out->pid ? session_resident_bytes(out->pid) : 0;
 }

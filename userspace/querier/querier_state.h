@@ -34,7 +34,8 @@ struct querier {
 	struct session *past; /* ended; their memory is perhaps still used by a desk */
 	uint64_t starts_ns[WATCH_STARTS];
 	uint64_t n_starts;
-	cpu_set_t cpus; /* of this thread, as the process was told */
+	uint64_t memory_max_bytes; /* 0: no limit */
+	cpu_set_t cpus;            /* of this thread, as the process was told */
 
 	/* Under the lock: what others read of it. The watching thread may read them without. */
 	pthread_mutex_t lock;

@@ -284,6 +284,24 @@ int session_reap(struct session *s)
 	return status;
 }
 
+/* --- Memory ----------------------------------------------------------------------------------- */
+
+uint64_t session_resident_bytes(pid_t pid)
+{
+	char path[32], text[128];
+	unsigned long long pages = 0;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	in = fopen(path, "re");
+	if (!in)
+		return 0;
+	if (!fgets(text, sizeof(text), in) || sscanf(text, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(in);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* --- Desks ------------------------------------------------------------------------------------ */
 
 static uint8_t *find_desk(const struct session *s, unsigned int desk)

@@ -43,6 +43,7 @@ struct session {
 	struct tap_outlet outlets[RESOLVER_THREADS_MAX];
 	struct tap *tap;
 	uint64_t started_ns;
+	uint64_t weighed_ns;                       /* when its memory was looked at */
 	uint64_t knocked_ns[RESOLVER_THREADS_MAX]; /* 0: the thread has made a round since */
 	bool is_nonsense; /* atomic: a worker has read from a ring what no resolver of ours writes */
 	struct session *next;
@@ -71,6 +72,9 @@ void session_end(struct session *s, int wait_ms);
 
 /* Waits for the end of the process and returns the status of waitpid(). 0: there was none. */
 int session_reap(struct session *s);
+
+/* Resident memory of a process. 0: there is none. Any thread. */
+uint64_t session_resident_bytes(pid_t pid);
 
 /* When no thread uses the memory any more. NULL is allowed. */
 void session_free(struct session *s);

@@ -29,8 +29,9 @@
 #define END_MS         2000
 #define RETRY_NS       1000000000ULL /* after a start that failed, or many ends in a minute */
 #define MANY_STARTS_NS 60000000000ULL
-#define QUIET_NS       1000000000ULL  /* without a round of a thread: it gets a knock */
-#define HANG_NS        4000000000ULL  /* after the knock: it hangs */
+#define QUIET_NS       1000000000ULL /* without a round of a thread: it gets a knock */
+#define HANG_NS        4000000000ULL /* after the knock: it hangs */
+#define WEIGH_NS       1000000000ULL
 #define PROBLEM_NS     60000000000ULL /* how long the last end is shown */
 
 /* --- The end of a process --------------------------------------------------------------------- */
@@ -213,6 +214,14 @@ static bool is_hung(const struct querier *q, struct session *s, uint64_t now_ns)
 	return is;
 }
 
+static bool is_too_large(const struct querier *q, struct session *s, uint64_t now_ns)
+{
+	if (!q->memory_max_bytes || now_ns - s->weighed_ns < WEIGH_NS)
+		return false;
+	s->weighed_ns = now_ns;
+	return session_resident_bytes(s->pid) > q->memory_max_bytes;
+}
+
 static bool has_broken_outlet(const struct session *s)
 {
 	for (unsigned int i = 0; s->tap && i < s->layout.sizes.n_threads; i++)
@@ -230,6 +239,8 @@ static const char *judge_session(const struct querier *q, struct session *s)
 		return "its reports for dnstap make no sense";
 	if (is_hung(q, s, clock_ns()))
 		return "it makes no progress while questions wait";
+	if (is_too_large(q, s, clock_ns()))
+		return "it has more memory than recursion.memory-max";
 	return "";
 }
 

@@ -124,6 +124,8 @@ const struct recursion_key recursion_keys[] = {
 	{ KEY("threads", n_threads), TO_RESOLVER(n_threads, n_threads), NEEDS(RESTART) },
 	{ KEY("max-outstanding", max_outstanding), TO_RESOLVER(max_outstanding, max_outstanding),
 	  NEEDS(RESTART) },
+	{ KEY("memory-max", memory_max_bytes), TO_RESOLVER(memory_max_bytes, memory_max_bytes),
+	  NEEDS(RESTART) },
 	{ KEY("max-per-client", max_per_client), TO_RESOLVER(max_per_client, max_per_client),
 	  NEEDS(RESTART) },
 	{ KEY("upstream-timeout", upstream_timeout_ms),

@@ -59,6 +59,7 @@ static const struct member members[] = {
 	M(TEXTS, outgoing_interfaces),
 	M(PLAIN, port_first),
 	M(PLAIN, port_last),
+	M(PLAIN, memory_max_bytes),
 	M(PLAIN, max_outstanding),
 	M(PLAIN, max_per_client),
 	M(PLAIN, client_prefix4),

@@ -89,9 +89,10 @@ struct resolver_config {
 	const char *const *outgoing_interfaces; /* source addresses */
 	uint16_t port_first;                    /* source ports; 0: all above 1023 */
 	uint16_t port_last;
-	uint32_t max_outstanding; /* questions, in all */
-	uint32_t max_per_client;  /* questions of one prefix; 0: no limit */
-	uint8_t client_prefix4;   /* bits */
+	uint64_t memory_max_bytes; /* of the process, which the server watches; 0: no limit */
+	uint32_t max_outstanding;  /* questions, in all */
+	uint32_t max_per_client;   /* questions of one prefix; 0: no limit */
+	uint8_t client_prefix4;    /* bits */
 	uint8_t client_prefix6;
 	/*
 	 * Questions of each thread that are asked upstream at a time. 0: 16384 with the forwarder,

@@ -95,6 +95,8 @@ static const struct refusal refusals[] = {
 	  "4: recursion.qname-minimisation: \"strict\" is not accepted, give true or false" },
 	{ "threads", RECURSION "  threads: 17\n",
 	  "4: recursion.threads: \"17\" is not accepted, give a whole number from 1 to 16" },
+	{ "memory-max", RECURSION "  memory-max: 63M\n",
+	  "4: recursion.memory-max: \"63M\" is not accepted" },
 	{ "max-outstanding", RECURSION "  max-outstanding: 15\n",
 	  "4: recursion.max-outstanding: \"15\" is not accepted, give a whole number from 16 to" },
 	{ "upstream-timeout short", RECURSION "  upstream-timeout: 99ms\n",
@@ -260,6 +262,7 @@ static void test_recursion_defaults(void **state)
 	assert_int_equal(recursion->n_threads, 1);
 	assert_int_equal(recursion->max_outstanding, 131072);
 	assert_int_equal(recursion->max_per_client, 0);
+	assert_int_equal(recursion->memory_max_bytes, 1 << 30);
 	assert_int_equal(recursion->upstream_timeout_ms, 2000);
 	assert_int_equal(recursion->query_timeout_ms, 5000);
 	assert_int_equal(recursion->stale_client_timeout_ms, 1800);
@@ -492,6 +495,7 @@ static const char everything[] =
 	"  root-copy: false\n" /* it is not for forwarders */
 	"  threads: 3\n"
 	"  max-outstanding: 1000\n"
+	"  memory-max: 2G\n"
 	"  max-per-client: 100\n"
 	"  upstream-timeout: 300ms\n"
 	"  query-timeout: 3\n"
@@ -556,6 +560,7 @@ static void check_everything_upstream(const struct config_recursion *recursion)
 	assert_true(recursion->query_localhost);
 	assert_int_equal(recursion->n_threads, 3);
 	assert_int_equal(recursion->max_outstanding, 1000);
+	assert_int_equal(recursion->memory_max_bytes, 2ULL << 30);
 	assert_int_equal(recursion->max_per_client, 100);
 	assert_int_equal(recursion->upstream_timeout_ms, 300);
 }

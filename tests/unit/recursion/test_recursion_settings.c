@@ -142,6 +142,7 @@ static const struct change_row {
 	  RESTART },
 	{ "threads", FORWARD, FORWARD "  threads: 2\n", RESTART },
 	{ "max-outstanding", FORWARD, FORWARD "  max-outstanding: 99\n", RESTART },
+	{ "memory-max", FORWARD, FORWARD "  memory-max: 128M\n", RESTART },
 	{ "max-per-client", FORWARD, FORWARD "  max-per-client: 99\n", RESTART },
 	{ "upstream-timeout", FORWARD, FORWARD "  upstream-timeout: 1s\n", RESTART },
 	{ "max-query-restarts", STUB, STUB "  max-query-restarts: 5\n", BOTH },
