@@ -56,7 +56,7 @@ static void tick_serving(struct daemon *d, uint64_t now_ns)
 	interfaces_check(&d->interfaces);
 	interfaces_look_at_load(&d->interfaces);
 	health_facts_tick(&d->health, d->interfaces.workers, d->zones.zones, d->is_ready);
-	resolution_check_clock(&d->resolution);
+	daemon_recursion_check_clock(&d->recursion);
 	cookies_tick(d->options.cookies, clock_wall_s());
 	top_names_gather(d->statistics.top_names, daemon_view(d), now_ns / CLOCK_NS_PER_S);
 	if (d->zones.zones)
@@ -168,10 +168,10 @@ static void wait_daemon_for_event(struct daemon *d)
 		catalogs_poll(d->zones.catalogs);
 	if (d->zones.maintenance)
 		maintenance_poll(d->zones.maintenance);
-	if (d->resolution.root_copy)
-		root_copy_poll(d->resolution.root_copy, now.ns);
-	if (d->resolution.has_policies)
-		policies_poll(d->resolution.policies);
+	if (d->recursion.root_copy)
+		root_copy_poll(d->recursion.root_copy, now.ns);
+	if (d->recursion.has_policies)
+		policies_poll(d->recursion.policies);
 }
 
 /* --- From start to life ----------------------------------------------------------------------- */
@@ -181,8 +181,8 @@ static int start_daemon_here(struct daemon *d)
 	int code = daemon_open(d);
 
 	while (!code && !d->stopping &&
-	       !(d->zones.is_loaded && d->resolution.has_policies &&
-		 policies_is_idle(d->resolution.policies)))
+	       !(d->zones.is_loaded && d->recursion.has_policies &&
+		 policies_is_idle(d->recursion.policies)))
 		wait_daemon_for_event(d);
 	if (code || d->stopping)
 		return code;
@@ -229,7 +229,7 @@ static void join_parts(struct daemon *d)
 		.cache = &d->cache,
 		.heartbeat = &d->heartbeat,
 	};
-	d->resolution = (struct resolution){
+	d->recursion = (struct daemon_recursion){
 		.published = &d->published,
 		.engine_config = &d->engine_config,
 		.cache = &d->cache,

@@ -31,7 +31,7 @@
 #include "daemon/live.h"
 #include "daemon/names_filter.h"
 #include "daemon/reply_options.h"
-#include "daemon/resolution.h"
+#include "daemon/daemon_recursion.h"
 #include "daemon/taps.h"
 #include "daemon/zone_places.h"
 #include "daemon/zone_service.h"
@@ -88,7 +88,7 @@ struct daemon {
 	struct rate_limits *rate_limits;
 	struct block_book *blocks; /* NULL until server.storage is open */
 	struct reply_options options;
-	struct resolution resolution;
+	struct daemon_recursion recursion;
 	struct zone_service zones;
 
 	struct background *background;

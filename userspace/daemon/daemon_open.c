@@ -217,9 +217,10 @@ static int open_daemon_open_events(struct daemon *d)
 
 static int open_resolution(struct daemon *d)
 {
-	int code = resolution_open(&d->resolution, d->config, d->background, d->observers.taps.tap);
+	int code = daemon_recursion_open(&d->recursion, d->config, d->background,
+					 d->observers.taps.tap);
 
-	d->queries.recursion = d->resolution.recursion;
+	d->queries.recursion = d->recursion.recursion;
 	if (!code)
 		code = zone_service_open_loader(&d->zones,
 						(unsigned int)CPU_COUNT(&d->affinity.allowed));
@@ -228,8 +229,8 @@ static int open_resolution(struct daemon *d)
 		code = events_watch(&d->events, loader_fd(d->zones.loader));
 	}
 	if (!code)
-		code = resolution_open_policies(&d->resolution, d->background);
-	d->zones.policies = d->resolution.policies;
+		code = daemon_recursion_open_policies(&d->recursion, d->background);
+	d->zones.policies = d->recursion.policies;
 	return code;
 }
 
@@ -278,8 +279,8 @@ static int open_zones(struct daemon *d)
 		.is_adopted = d->cache.is_adopted,
 		.names = d->names.names,
 		.published = &d->published,
-		.settings_digest = resolution_settings_digest(&d->resolution),
-		.others = d->resolution.other_slots,
+		.settings_digest = daemon_recursion_settings_digest(&d->recursion),
+		.others = d->recursion.other_slots,
 		.n_others = N_OTHER_SLOTS,
 		.grace = answer_cache_grace,
 		.grace_user = &d->cache,
@@ -380,8 +381,8 @@ static void on_moved(void *user, struct volley_state *old)
 	struct cache *cache = d->cache.cache;
 
 	zones_set_cache(d->zones.zones, cache);
-	recursion_set_cache(d->resolution.recursion, cache);
-	policies_set_cache(d->resolution.policies, cache);
+	recursion_set_cache(d->recursion.recursion, cache);
+	policies_set_cache(d->recursion.policies, cache);
 	snapshots_set_cache(d->jobs.snapshots, cache);
 	taps_tell_driver(&d->observers.taps);
 	reply_options_tell_driver(&d->options); /* they may have changed since they were copied */
@@ -434,7 +435,7 @@ static int leave_cores(struct daemon *d)
 
 static int open_crew(struct daemon *d, const struct config *wanted)
 {
-	const struct config_recursion *recursion = recursion_config(d->resolution.recursion);
+	const struct config_recursion *recursion = recursion_config(d->recursion.recursion);
 	struct workers_env env = {
 		.config = d->config,
 		.listen = wanted->listen,
@@ -442,8 +443,8 @@ static int open_crew(struct daemon *d, const struct config *wanted)
 		.engine = &d->engine_config,
 		.cache = d->cache.cache,
 		.data = &d->published,
-		.resolver = recursion_resolver(d->resolution.recursion),
-		.bells = recursion_bells(d->resolution.recursion),
+		.resolver = recursion_resolver(d->recursion.recursion),
+		.bells = recursion_bells(d->recursion.recursion),
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
 		.n_tcp_conns = d->descriptors.n_tcp,
 		.n_tcp_peers = d->descriptors.n_transfer,
@@ -524,12 +525,12 @@ static void stop_serving(struct daemon *d)
 	heartbeat_stop(&d->heartbeat, d->keep);
 	ctl_stop(d->ctl);
 	transfers_stop(d->zones.transfers);
-	policies_cancel(d->resolution.policies);
+	policies_cancel(d->recursion.policies);
 	background_free(d->background);
 	resize_free(d->jobs.resize);
 	free_statistics(&d->statistics);
 	zone_service_stop_loading(&d->zones);
-	resolution_stop(&d->resolution);
+	daemon_recursion_stop(&d->recursion);
 	interfaces_close(&d->interfaces, d->keep);
 	workers_close(d->interfaces.workers);
 	dpdk_iface_end(d->keep);
@@ -547,7 +548,7 @@ void daemon_close(struct daemon *d)
 	cache_keeper_stop(d->cache.keeper);
 	zone_service_close(&d->zones);
 	block_book_close(d->blocks);
-	resolution_close(&d->resolution);
+	daemon_recursion_close(&d->recursion);
 	reply_options_close(&d->options);
 	zone_service_free_loader(&d->zones);
 	runner_free(d->runner);

@@ -74,7 +74,7 @@ json_t *daemon_list_faults(const struct daemon *d)
 	char of_taps[TAPS_ERROR_CAP];
 
 	add_zones(list, d->zones.zones);
-	add_policies(list, d->resolution.policies);
+	add_policies(list, d->recursion.policies);
 	if (*block_book_error(d->blocks))
 		json_array_append_new(list, json_sprintf("policy.block: %s",
 							 block_book_error(d->blocks)));
@@ -172,14 +172,14 @@ static int start_reload(struct daemon *d, struct config *config, zones_done_fn *
 	if (!reload)
 		return -ENOMEM;
 	*reload = (struct reload){
-		.policies = d->resolution.policies, .done = done, .user = user, .n_left = 3
+		.policies = d->recursion.policies, .done = done, .user = user, .n_left = 3
 	};
 	code = zones_configure(d->zones.zones, config, part_ended, reload);
 	if (code) {
 		free(reload);
 		return code;
 	}
-	code = policies_reload(d->resolution.policies, part_ended, reload);
+	code = policies_reload(d->recursion.policies, part_ended, reload);
 	if (code)
 		part_ended(reload, code);
 	code = block_book_reload(d->blocks, config, part_ended, reload);
@@ -248,11 +248,11 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 	if (!code)
 		code = interfaces_add(&d->interfaces, config, err, err_cap);
 	if (!code)
-		code = resolution_configure(&d->resolution, config, err, err_cap);
+		code = daemon_recursion_configure(&d->recursion, config, err, err_cap);
 	if (!code) {
 		code = put_behind_recursion(d, config, done, user, err, err_cap);
 		if (code)
-			resolution_take_back(&d->resolution, config);
+			daemon_recursion_take_back(&d->recursion, config);
 	}
 	if (code)
 		take_back_reload(d);

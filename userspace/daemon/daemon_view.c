@@ -25,7 +25,7 @@ static struct report_resize resize_of(const struct daemon *d)
 /* If putting policies in place failed at a start, none is in force. */
 static void put_policy_faults(const char **faults, const struct daemon *d)
 {
-	const struct policies *policies = d->resolution.policies;
+	const struct policies *policies = d->recursion.policies;
 
 	if (policies)
 		faults[policies_n(policies) ? FAULT_POLICIES_OLD : FAULT_POLICIES_ABSENT] =
@@ -53,8 +53,8 @@ static void put_view_faults(const char **faults, struct daemon *d)
 	taps_error(&d->observers.taps, d->observers.taps_error);
 	faults[FAULT_TAPS] = d->observers.taps_error;
 	put_policy_faults(faults, d);
-	faults[FAULT_RECURSION_CLIENTS] = recursion_problem(d->resolution.recursion);
-	faults[FAULT_RESOLVER] = recursion_process_problem(d->resolution.recursion);
+	faults[FAULT_RECURSION_CLIENTS] = recursion_problem(d->recursion.recursion);
+	faults[FAULT_RESOLVER] = recursion_process_problem(d->recursion.recursion);
 	faults[FAULT_RESIZE] = resize_problem(d->jobs.resize);
 	faults[FAULT_SNAPSHOTS] = snapshots_error(d->jobs.snapshots);
 	faults[FAULT_DESCRIPTORS] = d->descriptors.problem;
@@ -75,7 +75,7 @@ const struct report_view *daemon_view(struct daemon *d)
 		.is_ready = d->is_ready,
 		.is_anonymous = d->cache.is_anonymous,
 		.is_adopted = d->cache.is_adopted,
-		.has_policies = d->resolution.has_policies,
+		.has_policies = d->recursion.has_policies,
 		.drain = &d->drain,
 		.affinity = &d->affinity,
 		.ifaces = d->interfaces.at,
@@ -83,16 +83,16 @@ const struct report_view *daemon_view(struct daemon *d)
 		.services = d->interfaces.services,
 		.workers = d->interfaces.workers,
 		.cache = d->cache.cache,
-		.other_slots = d->resolution.other_slots,
+		.other_slots = d->recursion.other_slots,
 		.resize = resize_of(d),
 		.names = d->names.names,
 		.names_care = &d->names.care,
 		.published = &d->published,
 		.zones = d->zones.zones,
 		.transfers = d->zones.transfers,
-		.recursion = d->resolution.recursion,
-		.root_copy = d->resolution.root_copy,
-		.policies = d->resolution.policies,
+		.recursion = d->recursion.recursion,
+		.root_copy = d->recursion.root_copy,
+		.policies = d->recursion.policies,
 		.blocks = d->blocks,
 		.rate_limits = d->rate_limits,
 		.tap = d->observers.taps.tap,

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/resolution.h"
+#include "daemon/daemon_recursion.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 #define WALL_DRIFT_S 2 /* a larger difference within a second: the clock was set */
 
-uint64_t resolution_settings_digest(const struct resolution *r)
+uint64_t daemon_recursion_settings_digest(const struct daemon_recursion *r)
 {
 	uint64_t others = r->published->recursion ? 2 : 0;
 
@@ -21,15 +21,16 @@ uint64_t resolution_settings_digest(const struct resolution *r)
 	return engine_config_digest(r->engine_config) + others;
 }
 
-static int settle_zones(struct resolution *r)
+static int settle_zones(struct daemon_recursion *r)
 {
 	r->other_slots[OTHER_SLOT_RECURSION] = recursion_slot(r->recursion);
 	return r->zones->zones ?
-		       zones_set_settings(r->zones->zones, resolution_settings_digest(r)) :
+		       zones_set_settings(r->zones->zones, daemon_recursion_settings_digest(r)) :
 		       0;
 }
 
-int resolution_configure(struct resolution *r, struct config *config, char *err, size_t err_cap)
+int daemon_recursion_configure(struct daemon_recursion *r, struct config *config, char *err,
+			       size_t err_cap)
 {
 	int code = recursion_configure(r->recursion, config, err, err_cap);
 
@@ -39,11 +40,11 @@ int resolution_configure(struct resolution *r, struct config *config, char *err,
 	if (!code)
 		return 0;
 	snprintf(err, err_cap, "%s", err_text(code));
-	resolution_take_back(r, config);
+	daemon_recursion_take_back(r, config);
 	return code;
 }
 
-void resolution_take_back(struct resolution *r, struct config *config)
+void daemon_recursion_take_back(struct daemon_recursion *r, struct config *config)
 {
 	/* The list of clients is made from other keys as well, in their earlier values. */
 	struct config before = *zone_service_config(r->zones);
@@ -73,7 +74,7 @@ static enum walk_step is_public(void *user, const struct volley_entry *e)
  * zones are loaded. So they are withdrawn. An earlier program that waits to be replaced has its own
  * cache and its own list of clients, so it is silenced.
  */
-static int withdraw_public(struct resolution *r)
+static int withdraw_public(struct daemon_recursion *r)
 {
 	uint64_t n;
 	int err;
@@ -95,9 +96,9 @@ static int withdraw_public(struct resolution *r)
 }
 
 /* Workers that start later get it from workers_env. */
-static int make_resolution_room(void *user, uint32_t n_questions)
+static int make_recursion_room(void *user, uint32_t n_questions)
 {
-	const struct resolution *r = user;
+	const struct daemon_recursion *r = user;
 
 	return r->interfaces->workers ? workers_make_room(r->interfaces->workers, n_questions) : 0;
 }
@@ -118,8 +119,8 @@ static unsigned int most_workers(const struct config *config)
 							   (unsigned int)CPU_COUNT(&cpus);
 }
 
-int resolution_open(struct resolution *r, struct config *config, struct background *background,
-		    struct tap *tap)
+int daemon_recursion_open(struct daemon_recursion *r, struct config *config,
+			  struct background *background, struct tap *tap)
 {
 	struct recursion_env env = {
 		.cache = r->cache->cache,
@@ -129,7 +130,7 @@ int resolution_open(struct resolution *r, struct config *config, struct backgrou
 		.engine_digest = engine_config_digest(r->engine_config),
 		.grace = answer_cache_grace,
 		.grace_user = r->cache,
-		.make_room = make_resolution_room,
+		.make_room = make_recursion_room,
 		.room_user = r,
 		.tap = tap,
 		.n_workers = most_workers(config),
@@ -144,7 +145,7 @@ int resolution_open(struct resolution *r, struct config *config, struct backgrou
 	if (code)
 		snprintf(err, sizeof(err), "recursion: %s", err_text(code));
 	else
-		code = resolution_configure(r, config, err, sizeof(err));
+		code = daemon_recursion_configure(r, config, err, sizeof(err));
 	if (code) {
 		log_error("%s", err);
 		return code;
@@ -154,21 +155,21 @@ int resolution_open(struct resolution *r, struct config *config, struct backgrou
 
 static const struct config_recursion *policies_config(void *user)
 {
-	const struct resolution *r = user;
+	const struct daemon_recursion *r = user;
 
 	return recursion_config(r->recursion);
 }
 
 static int policies_set_apart(void *user, const struct clients_prefix *prefixes, size_t n)
 {
-	const struct resolution *r = user;
+	const struct daemon_recursion *r = user;
 
 	return recursion_set_apart(r->recursion, prefixes, n);
 }
 
 static struct zone *policies_served(void *user, const char *name)
 {
-	const struct resolution *r = user;
+	const struct daemon_recursion *r = user;
 	const struct zones_entry *entry = r->zones->zones ? zones_find(r->zones->zones, name) :
 							    NULL;
 
@@ -177,7 +178,7 @@ static struct zone *policies_served(void *user, const char *name)
 
 static void on_policies(void *user, int code)
 {
-	struct resolution *r = user;
+	struct daemon_recursion *r = user;
 
 	(void)code; /* load errors are logged elsewhere */
 	r->has_policies = true;
@@ -187,7 +188,7 @@ static void on_policies(void *user, int code)
  * Called before the zones are opened, since zones keep only slots that they know. Lists and zones
  * are read at the same time.
  */
-int resolution_open_policies(struct resolution *r, struct background *background)
+int daemon_recursion_open_policies(struct daemon_recursion *r, struct background *background)
 {
 	struct policies_env env = {
 		.config = policies_config,
@@ -221,7 +222,7 @@ int resolution_open_policies(struct resolution *r, struct background *background
  * libunbound uses the wall clock for the expiry of its cache. So if that clock was set, another
  * resolver with an empty cache takes its place. Volley itself uses the monotonic clock.
  */
-void resolution_check_clock(struct resolution *r)
+void daemon_recursion_check_clock(struct daemon_recursion *r)
 {
 	int64_t ahead_s = wall_ahead_s(), step_s = ahead_s - r->wall_ahead_s;
 	char err[512];
@@ -237,14 +238,14 @@ void resolution_check_clock(struct resolution *r)
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-void resolution_stop(struct resolution *r)
+void daemon_recursion_stop(struct daemon_recursion *r)
 {
 	recursion_stop(r->recursion);
 	root_copy_free(r->root_copy);
 	r->root_copy = NULL;
 }
 
-void resolution_close(struct resolution *r)
+void daemon_recursion_close(struct daemon_recursion *r)
 {
 	policies_free(r->policies);
 	recursion_free(r->recursion);

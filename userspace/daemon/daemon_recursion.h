@@ -8,8 +8,8 @@
  *
  * Control's thread calls all of these.
  */
-#ifndef VOLLEY_DAEMON_RESOLUTION_H
-#define VOLLEY_DAEMON_RESOLUTION_H
+#ifndef VOLLEY_DAEMON_DAEMON_RECURSION_H
+#define VOLLEY_DAEMON_DAEMON_RECURSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 #include "recursion/root_copy.h"
 #include "report/report_view.h"
 
-struct resolution {
+struct daemon_recursion {
 	struct recursion *recursion;
 	struct root_copy *root_copy;
 	struct engine_data root_data; /* published->root_copy */
@@ -49,10 +49,13 @@ struct resolution {
  * Opens the lists of clients and the resolver at the start, before any zone is loaded. Afterwards
  * config->recursion is all zeros. 0 or a negative code, logged.
  */
-int resolution_open(struct resolution *r, struct config *config, struct background *background,
-		    struct tap *tap) __attribute__((warn_unused_result));
-/* After resolution_open(): begins to load lists and local data. 0 or a negative code, logged. */
-int resolution_open_policies(struct resolution *r, struct background *background)
+int daemon_recursion_open(struct daemon_recursion *r, struct config *config,
+			  struct background *background, struct tap *tap)
+	__attribute__((warn_unused_result));
+/*
+ * After daemon_recursion_open(): begins to load lists and local data. 0 or a negative code, logged.
+ */
+int daemon_recursion_open_policies(struct daemon_recursion *r, struct background *background)
 	__attribute__((warn_unused_result));
 
 /*
@@ -60,28 +63,28 @@ int resolution_open_policies(struct resolution *r, struct background *background
  * As with recursion_configure(), config->recursion is afterwards the earlier settings. 0; or a
  * negative code with a sentence in err, and nothing has changed.
  */
-int resolution_configure(struct resolution *r, struct config *config, char *err, size_t err_cap)
-	__attribute__((warn_unused_result));
+int daemon_recursion_configure(struct daemon_recursion *r, struct config *config, char *err,
+			       size_t err_cap) __attribute__((warn_unused_result));
 /*
- * A later part of a reload was refused: undoes resolution_configure() with this configuration,
- * which gets its own config->recursion back. An error is logged, and then the refused settings stay
- * in force.
+ * A later part of a reload was refused: undoes daemon_recursion_configure() with this
+ * configuration, which gets its own config->recursion back. An error is logged, and then the
+ * refused settings stay in force.
  */
-void resolution_take_back(struct resolution *r, struct config *config);
+void daemon_recursion_take_back(struct daemon_recursion *r, struct config *config);
 
 /*
  * A digest of everything besides the zones that answers from our zones depend on: the engine's
  * settings, the view of these answers, and whether volleyd asks parents for the DS records of the
  * zones.
  */
-uint64_t resolution_settings_digest(const struct resolution *r);
+uint64_t daemon_recursion_settings_digest(const struct daemon_recursion *r);
 
 /* Once a second: if the wall clock was set, libunbound starts again with an empty cache. */
-void resolution_check_clock(struct resolution *r);
+void daemon_recursion_check_clock(struct daemon_recursion *r);
 
 /* From now on nothing is asked upstream. Called while the workers still run. */
-void resolution_stop(struct resolution *r);
-/* Called after resolution_stop(), when the workers and the background have ended. */
-void resolution_close(struct resolution *r);
+void daemon_recursion_stop(struct daemon_recursion *r);
+/* Called after daemon_recursion_stop(), when the workers and the background have ended. */
+void daemon_recursion_close(struct daemon_recursion *r);
 
 #endif
