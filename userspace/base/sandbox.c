@@ -85,7 +85,7 @@ static int add_pairs(scmp_filter_ctx ctx, int number, const struct sandbox_row *
 
 	for (unsigned int i = 0; i < row->n_values && !err; i += 2) {
 		const struct scmp_arg_cmp args[] = {
-			SCMP_A0(SCMP_CMP_EQ, row->values[i]),
+			SCMP_A0(SCMP_CMP_EQ, row->values[i], 0),
 			SCMP_A1(SCMP_CMP_MASKED_EQ, TYPE_MASK, row->values[i + 1]),
 		};
 
@@ -100,8 +100,8 @@ static int add_call(scmp_filter_ctx ctx, int number, const struct sandbox_row *r
 
 	switch (row->when) {
 	case SANDBOX_OWN_PROCESS:
-		err = add_rule(ctx, number, 1, &SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
-		return err ? err : add_rule(ctx, number, 1, &SCMP_A0(SCMP_CMP_EQ, 0));
+		err = add_rule(ctx, number, 1, &SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
+		return err ? err : add_rule(ctx, number, 1, &SCMP_A0(SCMP_CMP_EQ, 0, 0));
 	case SANDBOX_THREAD:
 		return add_rule(ctx, number, 1,
 				&SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
