@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The broker: which process has which capabilities, and what dies with it."""
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from netlab import V4, Answered, driver_counters, map_ids, program, run, texts, 
 WWW = ["192.0.2.80", "192.0.2.81"]
 BIT = {"dac_read_search": 2, "net_bind_service": 10, "net_admin": 12, "net_raw": 13, "ipc_lock": 14,
        "sys_admin": 21, "perfmon": 38, "bpf": 39}
-DAEMON = ("dac_read_search", "net_bind_service", "net_admin", "net_raw", "ipc_lock")
-BROKER = ("dac_read_search", "net_admin", "sys_admin", "perfmon", "bpf")
+DAEMON = ("dac_read_search", "net_bind_service", "net_admin")
+BROKER = ("dac_read_search", "net_admin", "net_raw", "sys_admin", "perfmon", "bpf")
 
 
 def fields(task):
@@ -46,16 +47,23 @@ def kill_broker(daemon):
                                                 if pid != before])[0]
 
 
+def caps_of_daemon(pid):
+    """CAP_IPC_LOCK only where the memory that may be locked is limited."""
+    limits = Path(f"/proc/{pid}/limits").read_text("ascii")
+    is_limited = not re.search(r"Max locked memory +unlimited", limits)
+    return caps(*DAEMON, *(["ipc_lock"] if is_limited else []))
+
+
 def caps(*names):
     return sum(1 << BIT[name] for name in names)
 
 
 def test_who_has_which_capabilities(lab, daemon):
-    """Each thread of each process: what reads packets can load nothing, and what loads binds no
-    port."""
+    """Each thread of each process: what reads packets can load nothing and open no raw socket, and
+    what loads binds no port."""
     assert int(fields(Path("/proc/self"))["CapEff"], 16) & ~caps(*BIT), "else this shows nothing"
     daemon.start()
-    pids = {"volleyd": (daemon.process.pid, caps(*DAEMON)),
+    pids = {"volleyd": (daemon.process.pid, caps_of_daemon(daemon.process.pid)),
             "guardian": (guardian_of(daemon), caps(*BROKER)),
             "broker": (broker_of(daemon), caps(*BROKER))}
     for name, (pid, all_of_them) in pids.items():
@@ -65,6 +73,21 @@ def test_who_has_which_capabilities(lab, daemon):
                    if key in ("CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs")}
             assert (has["CapPrm"] | has["CapEff"]) & ~all_of_them == 0, (name, task)
             assert has["CapInh"] == has["CapAmb"] == 0 and has["NoNewPrivs"] == 1, (name, task)
+
+
+def test_memory_that_is_limited(lab, daemon):
+    """volleyd raises the limit as far as it may, or else keeps the capability: each AF_XDP socket
+    has all of its frames."""
+    daemon.configure().spawn(before=["prlimit", "--memlock=65536:", "--", "setpriv",
+                                     "--bounding-set=-sys_resource", "--inh-caps=-sys_resource"])
+    daemon.wait_ready()
+    limits = Path(f"/proc/{daemon.process.pid}/limits").read_text("ascii")
+    soft, hard = re.search(r"Max locked memory +(\S+) +(\S+)", limits).groups()
+    assert soft == hard != "65536"
+    with Answered(daemon) as one:
+        assert texts(lab.ask()) == WWW
+    assert one.by == {"worker": 1}
+    assert "no more may be locked" not in daemon.log()
 
 
 def test_a_broker_that_dies(lab, daemon):

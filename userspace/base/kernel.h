@@ -30,13 +30,14 @@ bool kernel_tells_realtime(const char *version, const char *realtime);
  *      CAP_SYS_ADMIN                  yes      yes    open a program or map by its number
  *      CAP_BPF, CAP_PERFMON           yes      yes    load programs, make maps
  *      CAP_NET_ADMIN        yes       yes      yes    attach programs
- *      CAP_NET_RAW          yes                yes    AF_XDP sockets
+ *      CAP_NET_RAW                    yes      yes    open an AF_XDP socket
  *      CAP_NET_BIND_SERVICE yes                yes    port 53
- *      CAP_IPC_LOCK         yes                yes    memory of AF_XDP
+ *      CAP_IPC_LOCK         limited            yes    memory of AF_XDP beyond RLIMIT_MEMLOCK
  *      CAP_DAC_READ_SEARCH  yes       yes      yes    zone files of other owners; pins in bpffs
  *
- * Before Linux 5.19, where kernel.unprivileged_bpf_disabled is set, reading and writing a map needs
- * CAP_BPF: there volleyd keeps that one.
+ * volleyd raises RLIMIT_MEMLOCK before it gives up what that needs, and keeps CAP_IPC_LOCK only if
+ * the limit is still one. Before Linux 5.19, where kernel.unprivileged_bpf_disabled is set, reading
+ * and writing a map needs CAP_BPF: there volleyd keeps that one.
  */
 
 /* For a daemon that has a broker. 0 or -EPERM. Before any thread. */

@@ -7,17 +7,20 @@
 #include <linux/bpf.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static const unsigned int of_daemon[] = {
-	CAP_NET_ADMIN, CAP_NET_RAW,         CAP_NET_BIND_SERVICE,
-	CAP_IPC_LOCK,  CAP_DAC_READ_SEARCH, CAP_BPF, /* the last one only if maps need it */
+	CAP_NET_ADMIN,
+	CAP_NET_BIND_SERVICE,
+	CAP_DAC_READ_SEARCH,
 };
 
-static const unsigned int of_broker[] = { CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,
-					  CAP_DAC_READ_SEARCH };
+static const unsigned int of_broker[] = { CAP_NET_ADMIN, CAP_NET_RAW,   CAP_BPF,
+					  CAP_PERFMON,   CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH };
 
 static const unsigned int of_both[] = {
 	CAP_NET_ADMIN, CAP_NET_RAW,          CAP_BPF,      CAP_PERFMON,
@@ -68,9 +71,32 @@ static bool needs_bpf_for_maps(void)
 	return syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) && errno == EPERM;
 }
 
+/* The kernel counts the memory of AF_XDP as locked. True if no limit can be set for that. */
+static bool is_memory_limited(void)
+{
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit limit = { 0 };
+
+	(void)setrlimit(RLIMIT_MEMLOCK, &none);
+	(void)getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur != limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_MEMLOCK, &limit);
+	}
+	return limit.rlim_cur != RLIM_INFINITY;
+}
+
 int privilege_drop(void)
 {
-	return keep_for_good(of_daemon, N_CAPS(of_daemon) - !needs_bpf_for_maps());
+	unsigned int caps[N_CAPS(of_daemon) + 2];
+	size_t n = N_CAPS(of_daemon);
+
+	memcpy(caps, of_daemon, sizeof(of_daemon));
+	if (is_memory_limited())
+		caps[n++] = CAP_IPC_LOCK;
+	if (needs_bpf_for_maps())
+		caps[n++] = CAP_BPF;
+	return keep_for_good(caps, n);
 }
 
 int privilege_drop_broker(void)

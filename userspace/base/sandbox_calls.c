@@ -4,7 +4,6 @@
 #include "base/sandbox_calls.h"
 
 #include <linux/bpf.h>
-#include <linux/if_xdp.h>
 #include <linux/prctl.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
@@ -76,7 +75,6 @@ const struct sandbox_row sandbox_rows[] = {
 	  { AF_UNIX, 0, AF_INET, SOCK_STREAM, AF_INET, SOCK_DGRAM, AF_INET6, SOCK_STREAM,
 	    AF_INET6, SOCK_DGRAM, AF_NETLINK, 0 },
 	  .why = "listeners, the control socket, links" },
-	{ C, "socket", SANDBOX_PAIRS, 0, 2, { AF_XDP, 0 }, .why = "AF_XDP" },
 	{ W, "socket", SANDBOX_PAIRS, 0, 4, { AF_INET, SOCK_STREAM, AF_INET6, SOCK_STREAM },
 	  .why = "its listeners" },
 	{ X | R, "socket", SANDBOX_PAIRS, 0, 10,

@@ -40,7 +40,7 @@ enum broker_fd {
 #undef FD
 		BROKER_FD_OLD, /* the map with serve_until_s of the program that ours will replace */
 	BROKER_FD_LOCK, /* the interface's lock: it is free when daemon and broker have closed it */
-	BROKER_FD_NEW,  /* a new map; more of them follow */
+	BROKER_FD_NEW,  /* a new map or socket; more of them follow */
 	BROKER_N_FDS = BROKER_FD_NEW + VOLLEY_TAP_RINGS
 };
 
@@ -91,6 +91,7 @@ enum {
 	X(TAKE_BACK, HOOK, PROGRAM | BROKER_NEEDS_DPDK, BROKER_BORROWED, BROKER_SHARED_MASK, 0, 0) \
 	X(USE_SOCKETS, HOOK, PROGRAM | BROKER_NEEDS_DPDK, 0,                                       \
 	  BROKER_SHARED_MASK | BROKER_BIT(BROKER_FD_xsks), 0, 0)                                   \
+	X(XSK_SOCKET, HOOK, NOTHING, 0, 0, 0, 0)                                                   \
 	X(CLOCK, HOOK, NOTHING, 0, 0, 0, 0)                                                        \
 	X(MAKE_SHARED, MAP, SIZES, 0, 0, 0, 0)                                                     \
 	X(MAKE_BESIDE, MAP, SIZES, 0, BROKER_SHARED_MASK, 0, 0)                                    \

@@ -16,6 +16,7 @@
 #include "bpf/tiny_programs.h"
 #include "bpf/tap_rings.h"
 #include "cache/keeper.h"
+#include "port/xsk_rings.h"
 
 /* A request in work. */
 struct job {
@@ -271,6 +272,21 @@ static int serve_USE_SOCKETS(struct job *job)
 	return code ? code : give_own(job);
 }
 
+/* --- Sockets ---------------------------------------------------------------------------------- */
+
+static int give_new(struct job *job, uint32_t i, int fd)
+{
+	if (fd < 0)
+		return fd;
+	job->out->fd[BROKER_FD_NEW + i] = fd;
+	return 0;
+}
+
+static int serve_XSK_SOCKET(struct job *job)
+{
+	return give_new(job, 0, xsk_socket_open());
+}
+
 /* --- The clock and maps ----------------------------------------------------------------------- */
 
 static int serve_CLOCK(struct job *job)
@@ -297,14 +313,6 @@ static int serve_MAKE_BESIDE(struct job *job)
 	if (!code)
 		give_shared(job, &maps);
 	return code;
-}
-
-static int give_new(struct job *job, uint32_t i, int fd)
-{
-	if (fd < 0)
-		return fd;
-	job->out->fd[BROKER_FD_NEW + i] = fd;
-	return 0;
 }
 
 static int serve_MAKE_BLOCKS(struct job *job)

@@ -38,13 +38,13 @@ static void recycle(struct xsk_port *x, uint64_t addr)
 /* From the completion ring to the free stack. */
 static void reclaim(struct xsk_port *x)
 {
-	uint32_t pos, n = xsk_ring_cons__peek(&x->comp, x->n_tx, &pos);
+	uint32_t pos, n = xsk_ring_cons__peek(&x->rings.comp, x->n_tx, &pos);
 
 	if (!n)
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		recycle(x, *xsk_ring_cons__comp_addr(&x->comp, pos + i));
-	xsk_ring_cons__release(&x->comp, n);
+		recycle(x, *xsk_ring_cons__comp_addr(&x->rings.comp, pos + i));
+	xsk_ring_cons__release(&x->rings.comp, n);
 	x->n_tx -= n;
 }
 
@@ -60,7 +60,7 @@ static uint32_t n_spare(const struct xsk_port *x)
 /* From the free stack to the fill ring, in batches. */
 static void refill_xsk(struct xsk_port *x)
 {
-	uint32_t level = x->fill.size - xsk_prod_nb_free(&x->fill, x->fill.size);
+	uint32_t level = x->rings.fill.size - xsk_prod_nb_free(&x->rings.fill, x->rings.fill.size);
 	uint32_t pos = 0, n = x->fill_cap > level ? x->fill_cap - level : 0, n_max = n_spare(x);
 
 	if (!level && !n_max)
@@ -70,10 +70,10 @@ static void refill_xsk(struct xsk_port *x)
 	/* A smaller batch only if the kernel may be short of frames. */
 	if (n < x->fill_cap / REFILL_PARTS && level > x->fill_cap / 2)
 		return;
-	if (n && xsk_ring_prod__reserve(&x->fill, n, &pos) == n) {
+	if (n && xsk_ring_prod__reserve(&x->rings.fill, n, &pos) == n) {
 		for (uint32_t i = 0; i < n; i++)
-			*xsk_ring_prod__fill_addr(&x->fill, pos + i) = x->free[--x->n_free];
-		xsk_ring_prod__submit(&x->fill, n);
+			*xsk_ring_prod__fill_addr(&x->rings.fill, pos + i) = x->free[--x->n_free];
+		xsk_ring_prod__submit(&x->rings.fill, n);
 	}
 }
 
@@ -81,14 +81,14 @@ static void refill_xsk(struct xsk_port *x)
  * lets the driver work. */
 static void wake_driver(struct xsk_port *x, bool busy_poll)
 {
-	if (busy_poll || xsk_ring_prod__needs_wakeup(&x->fill))
+	if (busy_poll || xsk_ring_prod__needs_wakeup(&x->rings.fill))
 		(void)recvfrom(x->port.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
 /* Frames in the TX ring that the kernel has not taken yet. */
 static uint32_t n_unsent(const struct xsk_port *x)
 {
-	return *x->tx.producer - __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
+	return *x->rings.tx.producer - __atomic_load_n(x->rings.tx.consumer, __ATOMIC_ACQUIRE);
 }
 
 static bool is_transient(int err)
@@ -104,7 +104,7 @@ static void kick(struct xsk_port *x)
 {
 	uint32_t left = n_unsent(x), tries = left / KICK_BATCH + KICKS_EXTRA, before;
 
-	if (!left || !xsk_ring_prod__needs_wakeup(&x->tx))
+	if (!left || !xsk_ring_prod__needs_wakeup(&x->rings.tx))
 		return;
 	while (left && tries--) {
 		port_count(&x->port.stats.tx_kicks, 1);
@@ -121,18 +121,18 @@ static void kick(struct xsk_port *x)
 /* Puts as many of n frames into the TX ring as it has room for, in order; returns their number. */
 static uint32_t push_xsk(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
-	uint32_t pos = 0, room = xsk_prod_nb_free(&x->tx, n);
+	uint32_t pos = 0, room = xsk_prod_nb_free(&x->rings.tx, n);
 	uint64_t n_bytes = 0;
 
 	if (n > room)
 		n = room;
-	if (!n || xsk_ring_prod__reserve(&x->tx, n, &pos) != n)
+	if (!n || xsk_ring_prod__reserve(&x->rings.tx, n, &pos) != n)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		*xsk_ring_prod__tx_desc(&x->tx, pos + i) = descs[i];
+		*xsk_ring_prod__tx_desc(&x->rings.tx, pos + i) = descs[i];
 		n_bytes += descs[i].len;
 	}
-	xsk_ring_prod__submit(&x->tx, n);
+	xsk_ring_prod__submit(&x->rings.tx, n);
 	x->n_tx += n;
 	port_count(&x->port.stats.tx, n);
 	port_count(&x->port.stats.tx_bytes, n_bytes);
@@ -236,16 +236,16 @@ static void prefetch(const struct xsk_port *x, const struct xdp_desc *desc)
 static unsigned int take_xsk_burst(struct xsk_port *x, struct port_msg *msgs, unsigned int n_cap)
 {
 	struct port_stats *stats = &x->port.stats;
-	uint32_t pos, n_in = xsk_ring_cons__peek(&x->rx, n_cap, &pos);
+	uint32_t pos, n_in = xsk_ring_cons__peek(&x->rings.rx, n_cap, &pos);
 	uint64_t n_bytes = 0;
 	unsigned int n = 0;
 
 	if (!n_in)
 		return 0;
 	for (uint32_t i = 0; i < n_in; i++)
-		prefetch(x, xsk_ring_cons__rx_desc(&x->rx, pos + i));
+		prefetch(x, xsk_ring_cons__rx_desc(&x->rings.rx, pos + i));
 	for (uint32_t i = 0; i < n_in; i++) {
-		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, pos + i);
+		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rings.rx, pos + i);
 
 		n_bytes += desc->len;
 		if (take_xsk(x, desc, &msgs[n])) {
@@ -255,7 +255,7 @@ static unsigned int take_xsk_burst(struct xsk_port *x, struct port_msg *msgs, un
 			recycle(x, desc->addr);
 		}
 	}
-	xsk_ring_cons__release(&x->rx, n_in);
+	xsk_ring_cons__release(&x->rings.rx, n_in);
 	credit_take(x->credit, n_in);
 	port_count(&stats->rx, n_in);
 	port_count(&stats->rx_bytes, n_bytes);
@@ -266,13 +266,13 @@ static void settle_if_empty(struct xsk_port *x)
 {
 	uint64_t handed = credit_handed(x->credit);
 
-	if (!xsk_cons_nb_avail(&x->rx, 1))
+	if (!xsk_cons_nb_avail(&x->rings.rx, 1))
 		credit_settle(x->credit, handed);
 }
 
 static uint32_t n_taken(const struct xsk_port *x)
 {
-	return __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(x->rings.tx.consumer, __ATOMIC_ACQUIRE);
 }
 
 /* The pause grows while the kernel takes nothing. */
@@ -425,7 +425,7 @@ static int xsk_start(struct port *p)
 	struct xsk_port *x = xsk_self(p);
 
 	/* A packet is lost without a free frame as well as without room in the ring. */
-	credit_start(x->credit, x->rx.size < x->fill_cap ? x->rx.size : x->fill_cap);
+	credit_start(x->credit, x->rings.rx.size < x->fill_cap ? x->rings.rx.size : x->fill_cap);
 	return bpf_map_update_elem(x->xsks_map_fd, &x->queue, &p->fd, BPF_ANY) ? -errno : 0;
 }
 
@@ -498,10 +498,10 @@ void xsk_sent_read(const struct port *p, struct xsk_sent *out)
 	const struct xsk_port *x = (const struct xsk_port *)p;
 
 	/* Read in this order, completed is never ahead of taken, nor taken ahead of given. */
-	out->completed = __atomic_load_n(x->comp.producer, __ATOMIC_ACQUIRE);
+	out->completed = __atomic_load_n(x->rings.comp.producer, __ATOMIC_ACQUIRE);
 	out->taken = n_taken(x);
-	out->given = __atomic_load_n(x->tx.producer, __ATOMIC_ACQUIRE);
-	out->ring = x->tx.size;
+	out->given = __atomic_load_n(x->rings.tx.producer, __ATOMIC_ACQUIRE);
+	out->ring = x->rings.tx.size;
 }
 
 int xsk_kernel_stats(const struct port *p, struct xdp_statistics *out)

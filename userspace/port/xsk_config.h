@@ -34,6 +34,8 @@ struct xsk_config {
 	uint32_t busy_poll_budget;
 	struct volley_queue *credit; /* of the queue, in the maps of the XDP program; NULL: none */
 	struct frame_tunnels tunnels;
+	/* A new AF_XDP socket, or -errno; NULL: xsk_socket_open(), which needs CAP_NET_RAW. */
+	int (*open_socket)(void);
 };
 
 #endif

@@ -81,29 +81,6 @@ static int map_area(struct xsk_port *x)
 	return 0;
 }
 
-/* The fill ring has room for all frames, so a refill never fails. */
-static int create_umem(struct xsk_port *x, uint32_t ring_cap)
-{
-	const struct xsk_umem_config config = {
-		.fill_size = x->n_frames,
-		.comp_size = ring_cap,
-		.frame_size = x->frame_bytes,
-	};
-
-	return xsk_umem__create(&x->umem, x->area, (uint64_t)x->n_frames * x->frame_bytes, &x->fill,
-				&x->comp, &config);
-}
-
-static void destroy_socket(struct xsk_port *x)
-{
-	if (x->socket)
-		xsk_socket__delete(x->socket);
-	if (x->umem)
-		(void)xsk_umem__delete(x->umem);
-	x->socket = NULL;
-	x->umem = NULL;
-}
-
 /* Without XDP_COPY and XDP_ZEROCOPY the kernel itself tries zero-copy and falls back to copying. */
 static uint16_t bind_flags(enum xsk_mode mode)
 {
@@ -112,24 +89,23 @@ static uint16_t bind_flags(enum xsk_mode mode)
 	return (uint16_t)(XDP_USE_NEED_WAKEUP | mode_flag);
 }
 
+/* The fill ring has room for all frames, so a refill never fails. After a failed bind the UMEM
+ * cannot be used for another try: each try has a new socket. */
 static int create_socket(struct xsk_port *x, const struct xsk_config *config, uint32_t ring_cap)
 {
-	const struct xsk_socket_config socket_config = {
-		.rx_size = ring_cap,
-		.tx_size = ring_cap,
-		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
-		.xdp_flags = config->xdp_flags,
+	const struct xsk_rings_config rings = {
+		.area = x->area,
+		.area_bytes = (uint64_t)x->n_frames * x->frame_bytes,
+		.frame_bytes = x->frame_bytes,
+		.fill_cap = x->n_frames,
+		.ring_cap = ring_cap,
+		.ifindex = if_nametoindex(config->ifname),
+		.queue = config->queue,
 		.bind_flags = bind_flags(config->mode),
 	};
-	int err = create_umem(x, ring_cap);
+	int fd = config->open_socket ? config->open_socket() : xsk_socket_open();
 
-	if (!err)
-		err = xsk_socket__create(&x->socket, config->ifname, config->queue, x->umem, &x->rx,
-					 &x->tx, &socket_config);
-	/* After a failed bind the UMEM cannot be used for another try. */
-	if (err)
-		destroy_socket(x);
-	return err;
+	return fd < 0 ? fd : xsk_rings_open(&x->rings, fd, &rings);
 }
 
 static int create_socket_patiently(struct xsk_port *x, const struct xsk_config *config,
@@ -201,6 +177,7 @@ int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 	uint32_t ring_cap = 0;
 	int err = choose_sizes(x, config, &ring_cap);
 
+	x->rings.fd = -1;
 	x->queue = config->queue;
 	x->xsks_map_fd = config->xsks_map_fd;
 	x->credit = config->credit;
@@ -214,7 +191,7 @@ int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 		err = create_socket_patiently(x, config, ring_cap);
 	if (err)
 		return err;
-	x->port.fd = xsk_socket__fd(x->socket);
+	x->port.fd = x->rings.fd;
 	x->zerocopy = ask_zerocopy(x->port.fd);
 	x->fill_cap = x->zerocopy || x->n_frames < FILL_COPY ? x->n_frames : FILL_COPY;
 	set_send_budget(x->port.fd, ring_cap);
@@ -225,7 +202,7 @@ int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 
 void xsk_port_fini(struct xsk_port *x)
 {
-	destroy_socket(x);
+	xsk_rings_close(&x->rings);
 	if (x->area)
 		munmap(x->area, x->area_bytes);
 	free(x->free);

@@ -4,11 +4,10 @@
 #ifndef VOLLEY_PORT_XSK_UMEM_H
 #define VOLLEY_PORT_XSK_UMEM_H
 
-#include <xdp/xsk.h>
-
 #include "port/awake.h"
 #include "port/port.h"
 #include "port/xsk_config.h"
+#include "port/xsk_rings.h"
 
 struct xsk_port {
 	struct port port;
@@ -25,10 +24,7 @@ struct xsk_port {
 	uint32_t n_frames;
 	uint32_t frame_bytes;
 	uint32_t fill_cap; /* most frames in the fill ring */
-	struct xsk_umem *umem;
-	struct xsk_socket *socket;
-	struct xsk_ring_prod fill, tx;
-	struct xsk_ring_cons rx, comp;
+	struct xsk_rings rings;
 
 	/* a stack: the frame used last is most likely still in the CPU's cache */
 	uint64_t *free;

@@ -54,7 +54,8 @@ static inline void xsk_frames_read(const struct port *p, struct xsk_frames *out)
 
 	*out = (struct xsk_frames){
 		.free = x->n_free,
-		.fill = *x->fill.producer - __atomic_load_n(x->fill.consumer, __ATOMIC_ACQUIRE),
+		.fill = *x->rings.fill.producer -
+			__atomic_load_n(x->rings.fill.consumer, __ATOMIC_ACQUIRE),
 		.tx = x->n_tx,
 		.backlog = x->n_backlog,
 		.total = x->n_frames,
