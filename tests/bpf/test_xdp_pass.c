@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/lib/passrows.h"
+#include "base/page.h"
 #include "tests/lib/xdpworld.h"
 
 enum { ETH = 14, IPV6_UDP = ETH + 40 };
@@ -111,22 +112,24 @@ static void test_extension_headers(void **state)
 /*
  * Packets longer than a page. Cards' drivers give such frames only to programs for several buffers,
  * and the generic mode copies them to one buffer. A test run gives them to us all the same: the
- * first buffer ends before the IP packet does.
+ * first buffer ends before the IP packet does, except with pages of 16 KiB.
  */
 static void test_jumbo(void **state)
 {
 	struct xdp_world *w = take(state);
 	static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
 	struct pkt_ask ask = { .name = (const uint8_t *)PASS_NAME };
+	/* the first buffer is somewhat less than a page */
+	int reason = page_bytes() > PKT_FRAME_MAX ? VOLLEY_UP_LONG_QUERY : VOLLEY_PASS_IP_LENGTH;
 	size_t n;
 
 	pkt_ask(dns, &ask);
 	n = pkt_build(frame, &pkt_ipv4, dns, 3000);
 	xdp_expect_unchanged(w, "3000 octets of DNS", frame, n, VOLLEY_UP_LONG_QUERY);
 	n = pkt_build(frame, &pkt_ipv4, dns, 8950);
-	xdp_expect_unchanged(w, "jumbo", frame, n, VOLLEY_PASS_IP_LENGTH);
+	xdp_expect_unchanged(w, "jumbo", frame, n, reason);
 	n = pkt_build(frame, &pkt_ipv6, dns, 8930);
-	xdp_expect_unchanged(w, "jumbo, IPv6", frame, n, VOLLEY_PASS_IP_LENGTH);
+	xdp_expect_unchanged(w, "jumbo, IPv6", frame, n, reason);
 }
 
 int main(void)
