@@ -127,6 +127,8 @@ __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *stat
 		return VOLLEY_UP_MISS;
 	walk.first = cpu->n_suffixes - 1 - labels;
 	walk.n_lines = state->names.n_lines;
+	walk.has_apex = walk.is_stopped = walk.is_unknown = walk.wild =
+		unknown_zero(cpu->n_suffixes);
 	bpf_loop(VOLLEY_SUFFIXES, deny_suffix, &walk, 0);
 	if (!walk.has_apex)
 		return VOLLEY_UP_MISS;

@@ -36,6 +36,16 @@
 #define bounded(value, mask) ((__u64)(value) & (mask))
 #endif
 
+/*
+ * Zero, which the verifier does not know: `count` was loaded from a map and is below 2^31.
+ *
+ * Before Linux 6.7 the verifier walks the function that bpf_loop() calls only once, with what the
+ * caller has stored before, and removes each branch that is not taken then. So a variable that the
+ * function changes and that a branch depends on, in the function or after the loop, must not begin
+ * with a number that the verifier knows.
+ */
+#define unknown_zero(count) ((__u32)(count) >> 31)
+
 #ifndef unlikely /* bpf_helpers.h of libbpf 1.7 has the same */
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif

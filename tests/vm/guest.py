@@ -48,9 +48,9 @@ def main():
     wanted = os.environ.get("STEPS", "").split()
     failed = 0
     lab = CardLab(sys.argv[1])
-    for number, step in enumerate(STEPS):
+    for number, step in enumerate(STEPS + steps_driver.ON_REQUEST):
         name = step.__name__.removeprefix("step_")
-        if wanted and name not in wanted:
+        if name not in wanted and (wanted or step in steps_driver.ON_REQUEST):
             continue
         began = time.monotonic()
         folder = tempfile.mkdtemp(prefix=f"{number}-")
