@@ -213,6 +213,44 @@ static int find_process(const char *name)
 	return pid;
 }
 
+/* The capabilities of a process, or -errno. */
+static int64_t read_caps(int pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return read_key(path, "CapPrm", 16);
+}
+
+static bool is_broker_of(int number, int pid)
+{
+	char comm[32], path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", number);
+	return !doctor_read_line(comm, sizeof(comm), "/proc/%d/comm", number) &&
+	       !strcmp(comm, "volley-broker") && read_key(path, "PPid", 10) == pid;
+}
+
+/* Those of the daemon and of its broker, which has what the daemon has given up; or -errno. */
+static int64_t read_caps_of_both(int pid)
+{
+	int64_t caps = read_caps(pid), more;
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	while (caps >= 0 && proc && (entry = readdir(proc))) {
+		int number = atoi(entry->d_name);
+
+		if (number <= 0 || !is_broker_of(number, pid))
+			continue;
+		more = read_caps(number);
+		caps |= more > 0 ? more : 0;
+	}
+	if (proc)
+		closedir(proc);
+	return caps;
+}
+
 /* "Max locked memory         8388608              8388608              bytes" */
 static int64_t read_memlock(int pid)
 {
@@ -259,13 +297,11 @@ static void gather_process(struct doctor_host *host, int pid)
 	static const char service[] = "/system.slice/volleyd.service";
 	struct doctor_process *p = &host->process;
 	int of = pid ? pid : (int)getpid();
-	char path[64], group[200];
-	int64_t caps;
+	char group[200];
+	int64_t caps = read_caps_of_both(of);
 
 	p->pid = pid;
 	p->is_root = !geteuid();
-	snprintf(path, sizeof(path), "/proc/%d/status", of);
-	caps = read_key(path, "CapPrm", 16);
 	p->caps_err = caps < 0 ? (int)caps : 0;
 	p->caps = caps < 0 ? 0 : (uint64_t)caps;
 	p->memlock_bytes = read_memlock(of);

@@ -164,7 +164,7 @@ static void capabilities(const struct doctor_case *c, struct doctor_finding *f)
 				      "enough to load XDP programs");
 		return;
 	} else if (p->pid) {
-		doctor_fail(f, "volleyd (process %d) lacks %s", p->pid, missing);
+		doctor_fail(f, "volleyd (process %d) and its broker lack %s", p->pid, missing);
 	} else if (p->is_root) {
 		doctor_fail(f, "root lacks %s here, as in a container", missing);
 	} else {

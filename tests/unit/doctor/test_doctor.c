@@ -83,7 +83,7 @@ static void put_libunbound(struct world *w, const char *runs, const char *instal
 	  DOCTOR_FAIL, "root lacks CAP_NET_ADMIN") \
 	X(caps_daemon, "capabilities", w->host.process.pid = 9; \
 	  w->host.process.caps = 1ull << CAP_BPF, \
-	  DOCTOR_FAIL, "(process 9) lacks CAP_NET_ADMIN, CAP_NET_RAW, CAP_PERFMON") \
+	  DOCTOR_FAIL, "(process 9) and its broker lack CAP_NET_ADMIN, CAP_NET_RAW, CAP_PERFMON") \
 	X(caps_old_kernel, "capabilities", \
 	  w->host.process.caps = WITHOUT(CAP_BPF) & WITHOUT(CAP_PERFMON), \
 	  DOCTOR_OK, "") \
