@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -33,6 +34,9 @@
 #define NAME_CAP    32
 #define ARENAS      8 /* of malloc, for each processor: the C library's default */
 #define TYPE_MASK   0xf
+
+#define SHRINK_BLOCKS 8
+#define SHRINK_BYTES  100000 /* below M_MMAP_THRESHOLD; together above M_TRIM_THRESHOLD */
 
 /* Of the process; written by sandbox_start() alone, but for the counters. */
 static struct {
@@ -284,11 +288,30 @@ static void become_kind(enum sandbox_kind kind)
 	kind_of_thread = kind;
 }
 
-/* Otherwise the C library would open files at a time when threads may not any more. */
+/* Memory of a thread's own heap, in blocks too small for mmap(), given back. */
+static void *shrink_heap(void *unused)
+{
+	void *volatile blocks[SHRINK_BLOCKS];
+
+	for (int i = 0; i < SHRINK_BLOCKS; i++)
+		blocks[i] = malloc(SHRINK_BYTES);
+	for (int i = 0; i < SHRINK_BLOCKS; i++)
+		free(blocks[i]);
+	return unused;
+}
+
+/*
+ * Otherwise the C library would open files at a time when threads may not any more. When a heap
+ * shrinks for the first time, glibc reads how the kernel overcommits memory.
+ */
 static void prepare_library(void)
 {
+	pthread_t thread;
+
 	mallopt(M_ARENA_MAX, ARENAS * get_nprocs());
 	tzset();
+	if (!pthread_create(&thread, NULL, shrink_heap, NULL))
+		pthread_join(thread, NULL);
 }
 
 int sandbox_start(enum sandbox_kind kind)

@@ -363,6 +363,39 @@ static void a_break_in_gets_nothing(void **state)
 	assert_int_equal(kill(victim, 0), 0);
 }
 
+/* The C library opens a file when the first heap of a thread shrinks. */
+static void *shrink_heap_in_thread(void *arg)
+{
+	void *volatile blocks[10];
+
+	sandbox_enter(SANDBOX_QUIET);
+	for (int i = 0; i < 10; i++)
+		blocks[i] = malloc(100000);
+	for (int i = 0; i < 10; i++)
+		free(blocks[i]);
+	return arg;
+}
+
+static int shrink_sandboxed(enum sandbox_kind kind)
+{
+	struct sandbox_state state;
+	pthread_t thread;
+
+	(void)kind;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_start(SANDBOX_CONTROL) ||
+	    pthread_create(&thread, NULL, shrink_heap_in_thread, NULL))
+		return NO_SANDBOX;
+	pthread_join(thread, NULL);
+	sandbox_state(&state);
+	return state.n_refused ? HAS_WORKED : ALL_WELL;
+}
+
+static void memory_is_given_back_without_a_refusal(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(shrink_sandboxed, SANDBOX_QUIET), ALL_WELL);
+}
+
 /* A call of another architecture would be a way around each filter: x32 has numbers of its own. */
 static int call_foreign(enum sandbox_kind kind)
 {
@@ -435,6 +468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_break_in_gets_nothing),
 		cmocka_unit_test(a_refusal_that_cannot_be_counted_ends_the_process),
+		cmocka_unit_test(memory_is_given_back_without_a_refusal),
 		cmocka_unit_test(another_architecture_ends_the_process),
 	};
 
