@@ -171,7 +171,7 @@ def test_growth_ends_it(lab, poisoned, upstream):
     del upstream
     poisoned.start(recursion={**FORWARDING, "memory-max": "100M"})
     assert answered(lab, "other0.lab.") and state(poisoned)["process_bytes"] < 100 << 20
-    assert answered(lab, "grows.lab.")
+    assert rcode(lab, "grows.lab.") in ("NOERROR", "SERVFAIL"), "it may end before the reply"
     wait_for("its end", lambda: state(poisoned)["process_restarts"] == 1)
     assert answered(lab, "other1.lab.") and state(poisoned)["process_restarts"] == 1
     assert "more memory than recursion.memory-max" in poisoned.log()
