@@ -498,8 +498,16 @@ def running_exabgp(host, path):
         finally:
             process.terminate()
             process.wait(20)
-            wait_for("its anycast-health has ended",
-                     lambda: not run("ip", "netns", "pids", host.netns).stdout.split()[1:], 20)
+            wait_for("its anycast-health has ended", lambda: not runs_there(host, HEALTH), 20)
+
+
+def runs_there(host, program):
+    """True if a process of the host has PROGRAM in its command."""
+    for pid in run("ip", "netns", "pids", host.netns).stdout.split():
+        with contextlib.suppress(OSError):
+            if os.fsencode(program) in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                return True
+    return False
 
 
 # --- The page -------------------------------------------------------------------------------------

@@ -105,6 +105,8 @@ const struct sandbox_row sandbox_rows[] = {
 	    BPF_OBJ_GET_INFO_BY_FD, BPF_MAP_LOOKUP_BATCH, BPF_MAP_UPDATE_BATCH,
 	    BPF_MAP_DELETE_BATCH },
 	  .why = "maps that the broker has made" },
+	{ Q, "bpf", SANDBOX_ONE_OF, 0, 1, { BPF_MAP_UPDATE_ELEM },
+	  .why = "the keeper waits until programs that run have ended: cache/grace.c" },
 	{ C | F | W, "mlock mlock2 munlock set_mempolicy mbind", .why = "packet memory, its node" },
 	{ C, "prlimit64 getrlimit setrlimit", SANDBOX_OWN_PROCESS, .why = "its own limits" },
 	{ R, "prlimit64 getrlimit", .why = "its own limits" },
