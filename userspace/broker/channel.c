@@ -78,7 +78,7 @@ int channel_receive(int fd, void *octets, size_t n, size_t mask_at, struct broke
 	struct msghdr msg = { .msg_iov = &part,
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
-			      .msg_controllen = sizeof(control) };
+			      .msg_controllen = CMSG_LEN(sizeof(int[BROKER_N_FDS])) };
 	int list[BROKER_N_FDS];
 	uint64_t mask = 0;
 	size_t n_fds;

@@ -366,7 +366,8 @@ static bool receive_request(struct process *p)
 	struct msghdr message = { .msg_iov = &part,
 				  .msg_iovlen = 1,
 				  .msg_control = control.room,
-				  .msg_controllen = sizeof(control.room) };
+				  /* not the room, whose padding would take one more */
+				  .msg_controllen = CMSG_LEN(sizeof(a.fds)) };
 	ssize_t n = recvmsg(p->fd, &message, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 

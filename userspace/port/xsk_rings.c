@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum ring { RING_FILL, RING_COMPLETION, RING_RX, RING_TX, N_RINGS };
+enum xsk_ring_kind { RING_FILL, RING_COMPLETION, RING_RX, RING_TX, N_RINGS };
 
 /* Makes the socket's memory and rings. */
 static int set_rings(int fd, const struct xsk_rings_config *config)
@@ -32,7 +32,8 @@ static int set_rings(int fd, const struct xsk_rings_config *config)
 }
 
 /* Maps one ring. Its memory, or NULL with errno. */
-static uint8_t *map_ring(struct xsk_rings *rings, enum ring ring, uint64_t descs, size_t n_bytes)
+static uint8_t *map_ring(struct xsk_rings *rings, enum xsk_ring_kind ring, uint64_t descs,
+			 size_t n_bytes)
 {
 	static const off_t offsets[N_RINGS] = { (off_t)XDP_UMEM_PGOFF_FILL_RING,
 						(off_t)XDP_UMEM_PGOFF_COMPLETION_RING,
@@ -60,7 +61,7 @@ static uint8_t *map_ring(struct xsk_rings *rings, enum ring ring, uint64_t descs
 		(ring_)->cached_cons = *(ring_)->consumer;                             \
 	} while (0)
 
-static int map_produced(struct xsk_rings *rings, enum ring ring, struct xsk_ring_prod *to,
+static int map_produced(struct xsk_rings *rings, enum xsk_ring_kind ring, struct xsk_ring_prod *to,
 			const struct xdp_ring_offset *offset, uint32_t n, size_t entry_bytes)
 {
 	uint8_t *at = map_ring(rings, ring, offset->desc, n * entry_bytes);
@@ -72,7 +73,7 @@ static int map_produced(struct xsk_rings *rings, enum ring ring, struct xsk_ring
 	return 0;
 }
 
-static int map_consumed(struct xsk_rings *rings, enum ring ring, struct xsk_ring_cons *to,
+static int map_consumed(struct xsk_rings *rings, enum xsk_ring_kind ring, struct xsk_ring_cons *to,
 			const struct xdp_ring_offset *offset, uint32_t n, size_t entry_bytes)
 {
 	uint8_t *at = map_ring(rings, ring, offset->desc, n * entry_bytes);
