@@ -176,7 +176,7 @@ def walk_builder(builder):
     (builder.home / "my.yaml").write_text(readme.configuration("# my.yaml"), "utf-8")
     stop = next(command for command in others if command.endswith(" stop"))
     live = others[:others.index(stop)]
-    with builder.in_background(first, "build/bin/volleyctl -s control.sock status | grep -q ready"):
+    with builder.in_background(first, "build/bin/volleyctl -s control.sock status | grep -q 'ready: *yes'"):
         for command in live:
             said = builder.walk(command + (" --once" if command.endswith("sock top") else ""))
             assert command.split()[0] != "dig" or "192.0.2.80" in said, said
