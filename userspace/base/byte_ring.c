@@ -114,7 +114,8 @@ bool byte_ring_wait(struct byte_ring_reader *r)
 {
 	__atomic_store_n(&r->shared->is_waiting, 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&r->shared->head, __ATOMIC_RELAXED) == r->tail)
+	r->head = __atomic_load_n(&r->shared->head, __ATOMIC_ACQUIRE);
+	if (r->head == r->tail)
 		return true;
 	__atomic_store_n(&r->shared->is_waiting, 0, __ATOMIC_RELAXED);
 	return false;

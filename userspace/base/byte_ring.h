@@ -81,7 +81,8 @@ void byte_ring_pop(struct byte_ring_reader *r, int64_t bytes);
 
 /*
  * Call it when the ring is empty and before the reader sleeps. True: it may sleep, and will be
- * woken. False: a record came in between.
+ * woken. False: a record came in between, and byte_ring_next() finds it, or nonsense, even if the
+ * writer takes its position back. So a writer cannot keep the reader in a loop.
  */
 bool byte_ring_wait(struct byte_ring_reader *r) __attribute__((warn_unused_result));
 

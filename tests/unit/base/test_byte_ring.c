@@ -105,6 +105,19 @@ static void the_reader_is_woken_once_when_it_waits(void **state)
 	assert_false(byte_ring_publish(&writer));
 }
 
+/* A writer that moves its head to and fro does not keep the reader from its work. */
+static void a_head_that_goes_back_is_found(void **state)
+{
+	(void)state;
+	assert_true(put_number(0, 1));
+	(void)byte_ring_publish(&writer);
+	assert_false(byte_ring_wait(&reader));
+	shared->head = 0;
+	take_number(0, 1);
+	assert_false(byte_ring_wait(&reader));
+	assert_int_equal(byte_ring_next(&reader), BYTE_RING_NONSENSE);
+}
+
 /* Heads and lengths that no writer of ours would write. */
 static void nonsense_is_found(void **state)
 {
@@ -185,6 +198,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(records_come_out_as_they_went_in, begin, end),
 		cmocka_unit_test_setup_teardown(a_full_ring_takes_no_more, begin, end),
 		cmocka_unit_test_setup_teardown(the_reader_is_woken_once_when_it_waits, begin, end),
+		cmocka_unit_test_setup_teardown(a_head_that_goes_back_is_found, begin, end),
 		cmocka_unit_test_setup_teardown(nonsense_is_found, begin, end),
 		cmocka_unit_test_setup_teardown(a_wrong_tail_gives_no_room, begin, end),
 		cmocka_unit_test_setup_teardown(two_threads_lose_nothing, begin, end),
