@@ -78,8 +78,3 @@ void targets_add_row(const struct target_counters *row, struct target_counters *
 	sum->last_answered_ns = targets_later(answered_ns, sum->last_answered_ns - answered_ns);
 	sum->last_failed_ns = targets_later(failed_ns, sum->last_failed_ns - failed_ns);
 }
-
-void targets_add(const struct targets *t, size_t row, struct target_counters *sum)
-{
-	targets_add_row(&t->rows[row], sum);
-}

@@ -79,9 +79,6 @@ void targets_on_end(struct targets *t, const struct resolver_group *group, enum 
 void targets_on_timeout(struct targets *t, const struct resolver_group *group);
 
 /* Adds the counters of a row to *sum; each last_..._ns becomes the later time. Any thread. */
-void targets_add(const struct targets *t, size_t row, struct target_counters *sum);
-
-/* The same for one row of counters. */
 void targets_add_row(const struct target_counters *row, struct target_counters *sum);
 
 #endif

@@ -83,7 +83,7 @@ static struct target_counters after(struct targets *t, struct resolver_group *gr
 
 	targets_on_asked(t, group, 1000);
 	targets_on_end(t, group, end, is_known, 1000 + took_ns);
-	targets_add(t, group->target, &sum);
+	targets_add_row(&t->rows[group->target], &sum);
 	return sum;
 }
 
@@ -112,7 +112,7 @@ static void each_end_has_its_counter(void **state)
 	assert_int_equal(c.done, 4);
 	targets_on_timeout(&t, &group);
 	twice = c;
-	targets_add(&t, group.target, &twice);
+	targets_add_row(&t.rows[group.target], &twice);
 	assert_int_equal(twice.asked, 8);
 	assert_int_equal(twice.timed_out, 1);
 	assert_int_equal(twice.last_answered_ns, 1050);
