@@ -25,9 +25,9 @@
 # SUITE_KEEP=1 the run takes the copy of an earlier run as it is, if the commit is the same, and does
 # not repeat the steps deps (of the same groups), build, clang and deb that passed there.
 # Everything runs in a mount namespace of its own: the kernel removes the mounts after the last process
-# there. The script ends them all when it ends, and a signal ends it at once. It has no PID namespace,
-# since tests look for the kernel's NAPI threads. The network is the machine's, for apt; the tests
-# make namespaces.
+# there. The script ends them all when it ends, and a signal ends it at once. If the script is killed,
+# the next run ends them. It has no PID namespace, since tests look for the kernel's NAPI threads. The
+# network is the machine's, for apt; the tests make namespaces.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -42,17 +42,24 @@ bare=$folder/bare root=$folder/root
 passed=$root/srv/volley/build/passed # the commit, and a file for each step
 mkdir -p "$folder/ccache"
 exec 9>"$folder/lock"
-# Processes of a run that was killed may take a moment to end.
 flock -w 10 9 || { echo "suite: another run uses $folder" >&2; exit 1; }
 
-# All processes of this run have its number in their environment, but for this shell.
-export "VOLLEY_SUITE_RUN=$$"
+# All processes of a run have the number of its folder in their environment, but for this shell. Some may
+# start others while they are killed.
+number=$(stat -c %d:%i "$folder")
 end_all() {
 	unset VOLLEY_SUITE_RUN
-	grep -lzsx "VOLLEY_SUITE_RUN=$$" /proc/[0-9]*/environ | cut -d / -f 3 | xargs -r kill -KILL 2>/dev/null || true
+	for _ in 1 2 3 4 5; do
+		pids=$(grep -lzsxF "VOLLEY_SUITE_RUN=$number" /proc/[0-9]*/environ | cut -d / -f 3)
+		[ -n "$pids" ] || break
+		# shellcheck disable=SC2086 # a list
+		kill -KILL $pids 2>/dev/null || true
+	done
 }
+end_all
 trap end_all EXIT
 trap 'exit 130' HUP INT TERM
+export "VOLLEY_SUITE_RUN=$number"
 
 # run COMMAND...: a signal ends the wait for it.
 run() {
@@ -84,7 +91,7 @@ in_root() {
 		chroot . env --chdir=/srv/volley "$@" || status=$?
 		exit $status' sh "$there" "$bare" "$folder/ccache" -i \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-		DEBIAN_FRONTEND=noninteractive "VOLLEY_SUITE_RUN=$VOLLEY_SUITE_RUN" VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
+		DEBIAN_FRONTEND=noninteractive "VOLLEY_SUITE_RUN=$number" VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
 		"https_proxy=${https_proxy:-}" "MIRROR=${MIRROR:-}" "$@"
 }
 
@@ -138,8 +145,9 @@ has_passed() {
 step() {
 	case $1 in
 	deps)
-		in_root "$root" sh -ec 'dpkg --configure -a; apt-get -q update; apt-get -q upgrade
-			exec apt-get -q install make git ca-certificates' || return
+		# the first two: the step may have been killed before
+		in_root "$root" sh -ec 'dpkg --configure -a || true; apt-get -q update; apt-get -q --fix-broken install
+			apt-get -q upgrade; exec apt-get -q install make git ca-certificates' || return
 		# shellcheck disable=SC2086 # a list
 		in_root "$root" scripts/deps.sh ${SUITE_GROUPS:-} && touch "$root/.has-packages"
 		;;
@@ -165,7 +173,7 @@ if [ ! -d "$bare" ]; then
 fi
 if [ -n "${SUITE_FRESH:-}" ] || [ ! -e "$root/.has-packages" ]; then
 	rm -rf --one-file-system "$root"
-	cp -a --reflink=auto "$bare" "$root"
+	run cp -a --reflink=auto "$bare" "$root"
 fi
 copy_tree
 for name; do
