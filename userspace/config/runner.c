@@ -102,15 +102,15 @@ static int send_runner_request(struct runner *runner, const struct runner_reques
 }
 
 /* fds[0] becomes the runner's end of a channel. Returns our end, or as send_runner_request(). */
-static int ask_runner(struct runner *runner, const struct runner_request *request, int *fds,
-		      unsigned int n)
+static int ask_runner(struct runner *runner, const struct runner_request *request,
+		      int fds[RUNNER_FDS_MAX])
 {
 	int channel[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
 		return -errno;
 	fds[0] = channel[1];
-	err = send_runner_request(runner, request, fds, n);
+	err = send_runner_request(runner, request, fds, RUNNER_FDS_MAX);
 	close(channel[1]);
 	if (!err)
 		return channel[0];
@@ -136,18 +136,10 @@ int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zo
 	if (!err) {
 		strcpy(request->zone, zone->name);
 		strcpy(request->file, zone->file);
-		err = ask_runner(runner, request, fds, 3);
+		err = ask_runner(runner, request, fds);
 	}
 	free(request);
 	return err;
-}
-
-int runner_resolver(struct runner *runner, int socket_fd)
-{
-	static const struct runner_request request = { .kind = RUNNER_RESOLVER };
-	int fds[RUNNER_FDS_MAX] = { -1, socket_fd };
-
-	return ask_runner(runner, &request, fds, 2);
 }
 
 int runner_end(int command_fd, int *status)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The runner: a process of one thread that starts programs for the daemon, so that the daemon
- * itself neither executes nor forks.
+ * The runner: a process of one thread that starts the commands of zones[].verify, so that threads
+ * of the daemon that load zones neither execute nor fork.
  *
  *      daemon, any thread                         runner (config/runner_process.h)
  *      runner_verify(digest of a command) ──────► does its own copy of the configuration have it?
@@ -55,12 +55,6 @@ const char *runner_problem(const struct runner *runner);
  */
 int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zone *zone,
 		  int zone_fd, int said_fd) __attribute__((warn_unused_result));
-
-/*
- * Begins to run the program volley-resolver, which lies in the folder of this program. It gets the
- * socket as its descriptor 3, and the descriptors 0 to 2 of volleyd. As runner_verify().
- */
-int runner_resolver(struct runner *runner, int socket_fd) __attribute__((warn_unused_result));
 
 /*
  * Kills the command and its process group if it still runs, and waits for its end. *status is as

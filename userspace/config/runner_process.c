@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One thread serves requests. For each program it forks a child, which starts the program, waits
+ * One thread serves requests. For each command it forks a child, which starts the command, waits
  * for its end or for the daemon's, and tells it.
  */
 #include "config/runner_process.h"
@@ -28,7 +28,6 @@
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define CHILDREN_MAX 64 /* the loader has at most 32 threads */
-#define RESOLVER_FD  3
 
 struct command {
 	uint64_t digest;
@@ -52,7 +51,6 @@ struct process {
 	int fd;
 	int signal_fd; /* SIGCHLD */
 	const char *path;
-	char resolver[PATH_MAX];
 	struct commands sets[COMMANDS_SETS];
 	unsigned int n_children;
 };
@@ -202,13 +200,6 @@ static int set_verify_files(posix_spawn_file_actions_t *files, const struct arri
 	return err ? err : posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
 }
 
-static int set_resolver_files(posix_spawn_file_actions_t *files, const struct arrived *a)
-{
-	int err = posix_spawn_file_actions_adddup2(files, a->fds[1], RESOLVER_FD);
-
-	return err ? err : posix_spawn_file_actions_addclosefrom_np(files, RESOLVER_FD + 1);
-}
-
 static int spawn(pid_t *pid, const struct arrived *a, char *const *argv, char *const *env)
 {
 	posix_spawn_file_actions_t files;
@@ -222,8 +213,7 @@ static int spawn(pid_t *pid, const struct arrived *a, char *const *argv, char *c
 		posix_spawn_file_actions_destroy(&files);
 		return -err;
 	}
-	err = a->request.kind == RUNNER_VERIFY ? set_verify_files(&files, a) :
-						 set_resolver_files(&files, a);
+	err = set_verify_files(&files, a);
 	if (!err)
 		err = set_attributes(&attr);
 	if (!err)
@@ -247,14 +237,7 @@ static int spawn_verify(pid_t *pid, const struct arrived *a, const struct verify
 	return spawn(pid, a, verify->argv, env);
 }
 
-static int spawn_resolver(pid_t *pid, const struct arrived *a, char *program)
-{
-	char *argv[] = { program, NULL };
-
-	return spawn(pid, a, argv, environ);
-}
-
-/* Waits until the program ends, or the daemon closes its end. */
+/* Waits until the command ends, or the daemon closes its end. */
 static void wait_for_either(pid_t pid, int channel)
 {
 	struct pollfd fds[] = { { .fd = pidfd_open(pid, 0), .events = POLLIN },
@@ -293,8 +276,7 @@ static void run_child(struct process *p, struct arrived *a, const struct verify 
 	close(p->signal_fd);
 	reply.code = privilege_drop_all();
 	if (!reply.code)
-		reply.code = verify ? spawn_verify(&pid, a, verify) :
-				      spawn_resolver(&pid, a, p->resolver);
+		reply.code = spawn_verify(&pid, a, verify);
 	close_arrived(a, 1);
 	if (!reply.code) {
 		wait_for_either(pid, a->fds[0]);
@@ -315,11 +297,10 @@ static void refuse_runner_request(const struct arrived *a, int code)
 
 static void start_child(struct process *p, struct arrived *a)
 {
-	const bool is_verify = a->request.kind == RUNNER_VERIFY;
-	const struct verify *verify = is_verify ? find_runner_command(p, a->request.digest) : NULL;
+	const struct verify *verify = find_runner_command(p, a->request.digest);
 	pid_t pid;
 
-	if (is_verify && !verify) {
+	if (!verify) {
 		refuse_runner_request(a, ERR_NOT_FOUND);
 		return;
 	}
@@ -338,9 +319,6 @@ static void start_child(struct process *p, struct arrived *a)
 
 static void obey_request(struct process *p, struct arrived *a)
 {
-	static const unsigned int n_fds[RUNNER_KINDS] = {
-		[RUNNER_VERIFY] = 3, [RUNNER_RESOLVER] = 2
-	};
 	const struct runner_request *request = &a->request;
 
 	if (request->kind >= RUNNER_KINDS || request->zone[RUNNER_NAME_CAP - 1] ||
@@ -350,7 +328,7 @@ static void obey_request(struct process *p, struct arrived *a)
 		read_runner_config(p, a->n_fds ? a->fds[0] : -1);
 	else if (request->kind == RUNNER_KEEP)
 		keep_runner_config(p);
-	else if (a->n_fds == n_fds[request->kind])
+	else if (a->n_fds == RUNNER_FDS_MAX)
 		start_child(p, a);
 }
 
@@ -392,16 +370,6 @@ static void reap_children(struct process *p)
 		p->n_children--;
 }
 
-static void find_resolver(struct process *p)
-{
-	static const char name[] = "volley-resolver";
-	ssize_t n = readlink("/proc/self/exe", p->resolver, sizeof(p->resolver) - sizeof(name));
-
-	while (n > 0 && p->resolver[n - 1] != '/')
-		n--;
-	strcpy(p->resolver + (n > 0 ? n : 0), name);
-}
-
 static int open_process(struct process *p, const struct config *config)
 {
 	sigset_t signals;
@@ -415,7 +383,6 @@ static int open_process(struct process *p, const struct config *config)
 	if (p->signal_fd < 0)
 		return -errno;
 	prctl(PR_SET_NAME, "volley-runner");
-	find_resolver(p);
 	p->path = config->path;
 	return collect_commands(&p->sets[COMMANDS_NOW], config);
 }

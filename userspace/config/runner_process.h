@@ -13,10 +13,9 @@
 #define RUNNER_FDS_MAX  3
 
 enum runner_kind {
-	RUNNER_VERIFY,   /* descriptors: channel, standard input, standard error */
-	RUNNER_RESOLVER, /* channel, socket */
-	RUNNER_READ,     /* the text, or none */
-	RUNNER_KEEP,     /* none */
+	RUNNER_VERIFY, /* descriptors: channel, standard input, standard error */
+	RUNNER_READ,   /* the text, or none */
+	RUNNER_KEEP,   /* none */
 	RUNNER_KINDS,
 };
 

@@ -74,7 +74,7 @@ struct daemon {
 	bool stopping; /* set by a signal or a command */
 	bool is_ready; /* it answers; false while the start loads zones, without workers */
 	int lock_fd;
-	struct runner *runner; /* starts programs */
+	struct runner *runner; /* starts commands of zones */
 	struct affinity affinity;
 	struct descriptors descriptors;
 	struct events events;

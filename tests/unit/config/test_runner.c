@@ -225,8 +225,6 @@ static void bears_any_request(void **state)
 	assert_ignored(request, sizeof(*request), 1);
 	request = request_of(UINT32_MAX);
 	assert_ignored(request, sizeof(*request), 3);
-	request = request_of(RUNNER_RESOLVER);
-	assert_ignored(request, sizeof(*request), 1);
 	request = request_of(RUNNER_READ);
 	assert_ignored(request, sizeof(*request), 1); /* standard input is no file of ours */
 	request = request_of(RUNNER_KEEP);
