@@ -60,6 +60,19 @@ def test_an_address_that_goes(lab, daemon):
     assert f"service address {where}: no interface has this address" in daemon.degraded()
 
 
+def test_a_reload_beside_a_link_local_address(lab, daemon):
+    """A worker opens the listener. It may not ask for the interface's name (base/sandbox.h)."""
+    where = f"{OURS}%s0"
+    daemon.start(server={"listen": [where]})
+    for listen in ([where, f"{V4}@5353"], [where]):
+        daemon.configure(server={"listen": listen})
+        assert daemon.ctl("zone", "reload").returncode == 0
+        name = f"tcp {where}@53" + " +1" * (len(listen) - 1)
+        assert {name} == {port["name"] for port in daemon.json("port", "status")["ports"]
+                          if port["kind"] == "tcp"}
+    assert not daemon.degraded()
+
+
 def test_a_reload_takes_the_number_of_the_interface(lab, daemon):
     number = with_scope(lab, OURS, 53, "s")[3]
     daemon.start(server={"listen": [V4]})

@@ -150,6 +150,7 @@ static void close_address(struct workers *workers, const struct port_addr *addr)
 		struct member *m = &workers->members[i];
 
 		(void)worker_call(m->worker, call_unlisten, &(struct tcp_wish){ m->tcp, addr });
+		tcp_set_name(m->tcp);
 	}
 }
 
@@ -167,6 +168,7 @@ static int open_address(struct workers *workers, const struct port_addr *addr, c
 			break;
 		*what = "TCP";
 		code = worker_call(m->worker, call_listen, &(struct tcp_wish){ m->tcp, addr });
+		tcp_set_name(m->tcp);
 	}
 	return code;
 }

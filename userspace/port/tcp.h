@@ -65,4 +65,10 @@ __attribute__((warn_unused_result)) int tcp_listen(struct port *p, const struct 
  */
 __attribute__((warn_unused_result)) int tcp_unlisten(struct port *p, const struct port_addr *addr);
 
+/*
+ * Names the port by its addresses. Control's thread, after tcp_listen() or tcp_unlisten(): a worker
+ * may not ask the kernel for the interface's name of a link-local address (base/sandbox.h).
+ */
+void tcp_set_name(struct port *p);
+
 #endif

@@ -81,8 +81,9 @@ static const struct tcp_listener *first_listener(const struct tcp_port *t)
 }
 
 /* "tcp 192.0.2.1@53", and the number of further addresses. */
-static void set_tcp_listener_name(struct tcp_port *t)
+void tcp_set_name(struct port *p)
 {
+	struct tcp_port *t = (struct tcp_port *)p;
 	const struct tcp_listener *first = first_listener(t);
 	char text[PORT_ADDR_TEXT_CAP] = "", more[16] = "";
 	uint32_t n = 0;
@@ -139,7 +140,6 @@ int tcp_listen(struct port *p, const struct port_addr *addr)
 		return err;
 	}
 	l->fd = fd;
-	set_tcp_listener_name(t);
 	return 0;
 }
 
@@ -163,7 +163,6 @@ int tcp_unlisten(struct port *p, const struct port_addr *addr)
 		if (l->fd < 0 || !port_addr_is_same(&l->at, addr))
 			continue;
 		tcp_port_close_listener(t, l);
-		set_tcp_listener_name(t);
 		return 0;
 	}
 	return -ENOENT;

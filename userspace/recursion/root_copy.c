@@ -86,6 +86,7 @@ static int open_root_copy_ports(struct root_copy *copy, struct port_addr *addr)
 		if (!err)
 			err = tcp_listen(copy->tcp, &udp.listen);
 		if (!err) {
+			tcp_set_name(copy->tcp);
 			*addr = udp.listen;
 			return 0;
 		}
