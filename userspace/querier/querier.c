@@ -89,9 +89,11 @@ static int wait_for_start(struct querier *q, char *err, size_t cap)
 static int open_querier(struct querier *q, const struct resolver_config *config,
 			const struct querier_env *env, char *err, size_t cap)
 {
-	int code = suspects_new(&q->suspects);
+	int code = !config->n_threads || config->n_threads > RESOLVER_THREADS_MAX ? -EINVAL : 0;
 
-	q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!code)
+		code = suspects_new(&q->suspects);
+	q->wake_fd = code ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!code && q->wake_fd < 0)
 		code = -errno;
 	if (!code)
@@ -114,10 +116,7 @@ int querier_start(struct querier **out, const struct resolver_config *config,
 	q->n_desks = env->bells ? env->bells->n : 0;
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->changed, NULL);
-	if (!config->n_threads || config->n_threads > RESOLVER_THREADS_MAX)
-		code = -EINVAL;
-	else
-		code = open_querier(q, config, env, err, cap);
+	code = open_querier(q, config, env, err, cap);
 	if (code) {
 		querier_stop(q);
 		querier_free(q);
