@@ -12,7 +12,7 @@ import threading
 import dns.rcode
 import pytest
 
-from dnstree import ALLOW, ask, query, records
+from dnstree import ALLOW, ask, codes, query, records
 from netlab import BIN, TOOLS, wait_for
 from upstreams import Netns, Scripted, address_answer
 
@@ -186,3 +186,31 @@ def test_a_hang_ends_it(lab, poisoned, upstream):
     assert answered(lab, "other.lab.")
     assert "no progress" in poisoned.log()
     stuck.ends.set()
+
+
+def test_deadlines_hold_while_it_hangs(lab, poisoned, upstream):
+    """The question comes back by its deadline, long before the process is ended, and is a suspect."""
+    del upstream
+    poisoned.start(recursion={**FORWARDING, "query-timeout": "500ms"})
+    said = ask(lab, query("hang.lab."))
+    assert said.rcode() == 2 and codes(said) == [22], "one that the process had at its end has 0"
+    wait_for("its end", lambda: state(poisoned)["process_restarts"] == 1, 30)
+    assert answered(lab, "other.lab.")
+    said = counters(poisoned)
+    assert said["lost"] == 1 and said["outstanding"] == 0
+
+
+def test_deadlines_hold_while_it_starts(lab, poisoned, upstream, tmp_path):
+    """A start that takes for ever delays neither an answer nor the end of the daemon."""
+    del upstream
+    poisoned.start(recursion={**FORWARDING, "query-timeout": "500ms"})
+    stuck = tmp_path / "poisoned" / "stuck"
+    stuck.touch()
+    os.kill(resolver(poisoned), signal.SIGKILL)
+    wait_for("its end", lambda: state(poisoned)["process_restarts"] == 1)
+    assert rcode(lab, "www.other.lab.") == "SERVFAIL"
+    assert counters(poisoned)["lost"] == 1
+    poisoned.process.send_signal(signal.SIGTERM)
+    poisoned.process.wait(20)
+    poisoned.process = None
+    assert "does not start" not in poisoned.log()

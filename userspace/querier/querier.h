@@ -26,8 +26,8 @@
  *
  * At an end, the questions under way come back with SERVFAIL (a stale answer where the engine has
  * one); questions that come until the next process serves wait for it, no longer than their
- * deadline. A question that was under way at two ends within a minute is refused for a minute
- * (querier/suspects.h).
+ * deadline, which also holds while a process hangs. A question that was under way at two ends
+ * within a minute is refused for a minute (querier/suspects.h).
  *
  * A question is the caller's memory. It belongs to the querier from querier_submit() until the
  * caller gets it back from querier_take() or from its inbox. Its answer is valid until

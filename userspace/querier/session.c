@@ -196,7 +196,7 @@ static int send_hello(struct session *s, const struct session_config *config)
 	return err;
 }
 
-static int start_process(struct session *s, const struct session_config *config)
+int session_start(struct session *s, const struct session_config *config)
 {
 	int ends[2], err;
 
@@ -210,7 +210,7 @@ static int start_process(struct session *s, const struct session_config *config)
 	return err ? err : send_hello(s, config);
 }
 
-static int hear_started(const struct session *s, int wait_ms, struct shared_started *started)
+int session_hear(struct session *s, int wait_ms, struct shared_started *started)
 {
 	struct pollfd fd = { .fd = s->socket_fd, .events = POLLIN };
 	uint64_t end_ns = clock_ns() + (unsigned int)wait_ms * CLOCK_NS_PER_MS;
@@ -228,27 +228,18 @@ static int hear_started(const struct session *s, int wait_ms, struct shared_star
 	}
 	started->libunbound[sizeof(started->libunbound) - 1] = 0;
 	started->err[sizeof(started->err) - 1] = 0;
+	s->started_ns = clock_ns();
 	return started->code > 0 ? -EPROTO : started->code;
 }
 
-int session_start(struct session *s, const struct session_config *config, int wait_ms,
+void session_fail(struct session *s, const struct session_config *config, int code,
 		  struct shared_started *started)
 {
-	int code;
-
-	*started = (struct shared_started){ 0 };
-	code = start_process(s, config);
-	if (!code)
-		code = hear_started(s, wait_ms, started);
-	s->started_ns = clock_ns();
-	if (!code)
-		return 0;
 	if (!*started->err)
 		snprintf(started->err, sizeof(started->err), "%s does not start: %s",
 			 config->program->path, err_text(code));
 	session_kill(s);
 	(void)session_reap(s);
-	return code;
 }
 
 /* --- Ended ------------------------------------------------------------------------------------ */

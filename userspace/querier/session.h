@@ -46,6 +46,7 @@ struct session {
 	uint64_t weighed_ns;                       /* when its memory was looked at */
 	uint64_t knocked_ns[RESOLVER_THREADS_MAX]; /* 0: the thread has made a round since */
 	bool is_nonsense; /* atomic: a worker has read from a ring what no resolver of ours writes */
+	bool is_quiet;    /* atomic: a thread has not answered a knock yet; perhaps it hangs */
 	struct session *next;
 };
 
@@ -53,13 +54,21 @@ struct session {
 int session_new(struct session **out, const struct session_config *config)
 	__attribute__((warn_unused_result));
 
+/* Starts the process. 0; or a negative code, then call session_fail(). */
+int session_start(struct session *s, const struct session_config *config)
+	__attribute__((warn_unused_result));
+
 /*
- * Starts the process and waits at most wait_ms for the end of its start. 0; or a negative code with
- * a sentence in started->err, and the process has ended. started->libunbound is set if the process
- * answered.
+ * Waits at most wait_ms for the end of the start. 0, and started->libunbound is set; -ETIMEDOUT:
+ * not yet; or another negative code, perhaps with a sentence in started->err.
  */
-int session_start(struct session *s, const struct session_config *config, int wait_ms,
-		  struct shared_started *started) __attribute__((warn_unused_result));
+int session_hear(struct session *s, int wait_ms, struct shared_started *started)
+	__attribute__((warn_unused_result));
+
+/* The start has failed with this code: ends the process, and gives started->err a sentence if it
+ * has none. */
+void session_fail(struct session *s, const struct session_config *config, int code,
+		  struct shared_started *started);
 
 /* Gives the process the present level and form of the log. */
 void session_tell_log(const struct session *s);

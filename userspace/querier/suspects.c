@@ -20,8 +20,8 @@ int suspects_new(struct suspects **out)
 	return 0;
 }
 
-/* Never 0, which is a free place. */
-static uint64_t suspect_hash(const struct suspects *s, const struct resolver_question *q)
+/* 0 is a free place. */
+uint64_t suspects_hash(const struct suspects *s, const struct resolver_question *q)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
 	size_t n = name_bytes(q->name);
@@ -30,9 +30,9 @@ static uint64_t suspect_hash(const struct suspects *s, const struct resolver_que
 	return (siphash24(s->key, folded, n) ^ ((uint64_t)q->qtype << 16 | q->qclass)) | 1;
 }
 
-bool suspects_note(struct suspects *s, const struct resolver_question *q, uint64_t ended_ns)
+bool suspects_note(struct suspects *s, uint64_t hash, uint64_t ended_ns)
 {
-	uint64_t hash = suspect_hash(s, q), before_ns;
+	uint64_t before_ns;
 	struct suspect *place = &s->places[hash / 2 % SUSPECTS_PLACES];
 	bool is_known = __atomic_load_n(&place->hash, __ATOMIC_RELAXED) == hash;
 
@@ -59,7 +59,7 @@ bool suspects_refuse(const struct suspects *s, const struct resolver_question *q
 
 	if (!suspects_any(s, now_ns))
 		return false;
-	hash = suspect_hash(s, q);
+	hash = suspects_hash(s, q);
 	place = &s->places[hash / 2 % SUSPECTS_PLACES];
 	return __atomic_load_n(&place->hash, __ATOMIC_RELAXED) == hash &&
 	       __atomic_load_n(&place->refused_until_ns, __ATOMIC_RELAXED) > now_ns;

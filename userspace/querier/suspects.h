@@ -35,9 +35,12 @@ struct suspects {
 /* 0 or -ENOMEM or -EIO. free() ends it. */
 int suspects_new(struct suspects **out) __attribute__((warn_unused_result));
 
+/* The number by which a question is noted; the question itself may be gone by then. Never 0. */
+uint64_t suspects_hash(const struct suspects *s, const struct resolver_question *q);
+
 /* The question was under way when the process ended at ended_ns, which is the same number for all
  * notes of one end. True: it is refused from now on. */
-bool suspects_note(struct suspects *s, const struct resolver_question *q, uint64_t ended_ns);
+bool suspects_note(struct suspects *s, uint64_t hash, uint64_t ended_ns);
 
 /* True if the question is to be refused now. One load if none is. */
 bool suspects_refuse(const struct suspects *s, const struct resolver_question *q, uint64_t now_ns);

@@ -143,6 +143,26 @@ static void show_start(struct querier *q, struct session *s, int code,
 	pthread_mutex_unlock(&q->lock);
 }
 
+static bool is_to_stop(const struct querier *q)
+{
+	return __atomic_load_n(&q->stops, __ATOMIC_ACQUIRE);
+}
+
+/* Meanwhile the workers look at the deadlines of their lines. */
+static int wait_for_session(const struct querier *q, struct session *s,
+			    struct shared_started *started)
+{
+	uint64_t end_ns = clock_ns() + START_MS * CLOCK_NS_PER_MS;
+	int code;
+
+	while ((code = session_hear(s, WATCH_DOWN_MS, started)) == -ETIMEDOUT) {
+		if (is_to_stop(q) || clock_ns() > end_ns)
+			break;
+		ring_all(q);
+	}
+	return code;
+}
+
 static int start_session(struct querier *q, struct session **out)
 {
 	struct shared_started started = { 0 };
@@ -150,9 +170,15 @@ static int start_session(struct querier *q, struct session **out)
 	int code = session_new(&s, &q->session_config);
 
 	q->starts_ns[q->n_starts++ % WATCH_STARTS] = clock_ns();
-	if (!code)
-		code = session_start(s, &q->session_config, START_MS, &started);
-	show_start(q, s, code, &started);
+	if (!code) {
+		code = session_start(s, &q->session_config);
+		if (!code)
+			code = wait_for_session(q, s, &started);
+		if (code)
+			session_fail(s, &q->session_config, code, &started);
+	}
+	if (!is_to_stop(q))
+		show_start(q, s, code, &started);
 	if (code) {
 		session_free(s);
 		return code;
@@ -186,7 +212,7 @@ static bool has_outstanding(const struct querier *q)
  * A thread that has made no round for a while is woken by a knock, and a healthy one then makes
  * one. So a thread that sleeps is told from one that hangs, wherever it does.
  */
-static bool is_thread_hung(struct session *s, unsigned int thread, uint64_t now_ns)
+static bool is_thread_hung(struct session *s, unsigned int thread, uint64_t now_ns, bool *is_quiet)
 {
 	const struct resolver_board *board = board_at(&s->boards, thread);
 	uint64_t round_ns = __atomic_load_n(&board->heartbeat_ns, __ATOMIC_RELAXED);
@@ -194,6 +220,7 @@ static bool is_thread_hung(struct session *s, unsigned int thread, uint64_t now_
 
 	if (*knocked_ns && round_ns >= *knocked_ns)
 		*knocked_ns = 0;
+	*is_quiet |= *knocked_ns;
 	if (*knocked_ns)
 		return now_ns - *knocked_ns > HANG_NS;
 	if (now_ns > round_ns && now_ns - round_ns > QUIET_NS) {
@@ -205,12 +232,14 @@ static bool is_thread_hung(struct session *s, unsigned int thread, uint64_t now_
 
 static bool is_hung(const struct querier *q, struct session *s, uint64_t now_ns)
 {
-	bool is = false;
+	unsigned int n = has_outstanding(q) ? s->layout.sizes.n_threads : 0;
+	bool is = false, is_quiet = false;
 
-	if (!has_outstanding(q))
-		return false;
-	for (unsigned int i = 0; i < s->layout.sizes.n_threads; i++)
-		is |= is_thread_hung(s, i, now_ns);
+	for (unsigned int i = 0; i < n; i++)
+		is |= is_thread_hung(s, i, now_ns, &is_quiet);
+	__atomic_store_n(&s->is_quiet, is_quiet, __ATOMIC_RELAXED);
+	if (is_quiet)
+		ring_all(q); /* the workers look at the deadlines of their questions */
 	return is;
 }
 
@@ -346,7 +375,7 @@ void *watch_run(void *querier)
 	uint64_t due_ns = 0;
 
 	sandbox_enter(SANDBOX_CONTROL); /* it starts the process */
-	while (!__atomic_load_n(&q->stops, __ATOMIC_ACQUIRE)) {
+	while (!is_to_stop(q)) {
 		s = s ? watch_session(q, s) : watch_down(q, &due_ns);
 		if (!s && q->first_code)
 			break; /* querier_start() fails, and there will be no questions */

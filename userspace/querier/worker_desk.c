@@ -26,7 +26,13 @@ static const struct outcome outcome_refused = {
 static const struct outcome outcome_waited = {
 	.rcode = DNS_RCODE_SERVFAIL,
 	.ede_code = DNS_EDE_OTHER,
-	.text = "the resolver did not start in time",
+	.text = "the resolver was not ready in time",
+};
+
+static const struct outcome outcome_overdue = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_NO_REACHABLE_AUTHORITY, /* as a question that times out there */
+	.text = "the resolver did not answer in time",
 };
 
 static const struct outcome outcome_no_ticket = {
@@ -46,6 +52,8 @@ static const struct outcome outcome_stop = {
 	.ede_code = DNS_EDE_NOT_READY,
 	.text = "the resolver stops",
 };
+
+#define EXPIRE_NS 50000000ULL /* between two looks at the deadlines of all sent questions */
 
 static void count_desk(uint64_t *counter, uint64_t n)
 {
@@ -82,6 +90,7 @@ static bool take_ticket(struct worker_desk *desk, struct resolver_question *q)
 static void give_ticket(struct worker_desk *desk, struct ticket *t)
 {
 	t->question = NULL;
+	t->is_sent = false;
 	t->next_free = desk->free;
 	desk->free = (uint32_t)(t - desk->tickets) + 1;
 	count_desk(&desk->counters.outstanding, (uint64_t)-1);
@@ -100,6 +109,18 @@ static void finish_ticket(struct worker_desk *desk, struct ticket *t, const stru
 
 	give_ticket(desk, t);
 	question_set_outcome(q, o);
+	list_question(&desk->done, q);
+}
+
+/* The question comes back, and its ticket stays taken: the process may still reply. */
+static void return_overdue(struct worker_desk *desk, struct ticket *t)
+{
+	struct resolver_question *q = t->question;
+
+	t->suspect = suspects_hash(desk->suspects, q);
+	t->question = NULL;
+	q->is_known = false;
+	question_set_outcome(q, &outcome_overdue);
 	list_question(&desk->done, q);
 }
 
@@ -178,9 +199,12 @@ static bool take_desk_reply(struct worker_desk *desk, int64_t bytes)
 	if (head.slot >= desk->n_fresh)
 		return false;
 	t = &desk->tickets[head.slot];
-	if (!t->question || !t->is_sent || t->turn != head.turn)
+	if (!t->is_sent || t->turn != head.turn)
 		return false;
-	finish_by_reply(desk, t, &head);
+	if (t->question)
+		finish_by_reply(desk, t, &head);
+	else
+		give_ticket(desk, t); /* too late */
 	return true;
 }
 
@@ -253,7 +277,7 @@ static void send_desk_line(struct worker_desk *desk)
 		session_knock(desk->used, desk->number);
 }
 
-/* While no process serves, the line is short of nothing but time. */
+/* While no process serves or reads, the line is short of nothing but time. */
 static void expire_line(struct worker_desk *desk, uint64_t now_ns)
 {
 	struct resolver_question *q = desk->line, *next;
@@ -272,6 +296,19 @@ static void expire_line(struct worker_desk *desk, uint64_t now_ns)
 	}
 }
 
+static void expire_sent(struct worker_desk *desk, uint64_t now_ns)
+{
+	if (now_ns - desk->expired_ns < EXPIRE_NS)
+		return;
+	desk->expired_ns = now_ns;
+	for (uint32_t i = 0; i < desk->n_fresh; i++) {
+		struct ticket *t = &desk->tickets[i];
+
+		if (t->question && t->is_sent && t->question->deadline_ns <= now_ns)
+			return_overdue(desk, t);
+	}
+}
+
 /* --- Sessions --------------------------------------------------------------------------------- */
 
 /* The old process has ended, and the questions that it had with it. */
@@ -282,10 +319,16 @@ static void lose_sent(struct worker_desk *desk)
 	for (uint32_t i = 0; i < desk->n_fresh; i++) {
 		struct ticket *t = &desk->tickets[i];
 
-		if (!t->question || !t->is_sent)
+		if (!t->is_sent)
 			continue;
-		(void)suspects_note(desk->suspects, t->question, ended_ns);
+		if (t->question)
+			t->suspect = suspects_hash(desk->suspects, t->question);
+		(void)suspects_note(desk->suspects, t->suspect, ended_ns);
 		count_desk(&desk->counters.lost, 1);
+		if (!t->question) {
+			give_ticket(desk, t);
+			continue;
+		}
 		t->question->is_known = false;
 		finish_ticket(desk, t, &outcome_ended);
 	}
@@ -351,11 +394,16 @@ struct resolver_question *worker_desk_take(struct worker_desk *desk, uint64_t no
 {
 	struct resolver_question *first;
 
+	bool is_served;
+
 	follow_session(desk);
 	if (desk->used)
 		take_replies(desk);
-	else
+	is_served = desk->used && !__atomic_load_n(&desk->used->is_quiet, __ATOMIC_RELAXED);
+	if (!is_served) {
 		expire_line(desk, now_ns);
+		expire_sent(desk, now_ns);
+	}
 	send_desk_line(desk);
 	first = desk->done.first;
 	desk->done = (struct desk_list){ .end = &desk->done.first };
@@ -384,11 +432,16 @@ void worker_desk_stop(struct worker_desk *desk)
 {
 	struct resolver_question *q, *next;
 
-	for (uint32_t i = 0; i < desk->n_fresh; i++)
-		if (desk->tickets[i].question) {
-			desk->tickets[i].question->is_known = false;
-			finish_ticket(desk, &desk->tickets[i], &outcome_stop);
+	for (uint32_t i = 0; i < desk->n_fresh; i++) {
+		struct ticket *t = &desk->tickets[i];
+
+		if (t->question) {
+			t->question->is_known = false;
+			finish_ticket(desk, t, &outcome_stop);
+		} else if (t->is_sent) {
+			give_ticket(desk, t);
 		}
+	}
 	desk->line = NULL;
 	for (q = desk->done.first; q; q = next) {
 		struct inbox_chain chain = { 0 };

@@ -11,6 +11,9 @@
  * session's memory only when no desk uses it (a hazard pointer: Michael, 2004). When the session
  * changes, the questions that the old process had come back as failed.
  *
+ * The process keeps the deadlines of its questions. While it seems to hang (session.is_quiet), the
+ * desk does: a question comes back, and its ticket stays taken until the process replies or ends.
+ *
  * One thread, the worker's; but worker_desk_stop() is for when no worker uses the desk any more.
  */
 #ifndef VOLLEY_QUERIER_WORKER_DESK_H
@@ -23,10 +26,11 @@
 
 /* A slot in use. */
 struct ticket {
-	struct resolver_question *question; /* NULL: free */
+	struct resolver_question *question; /* NULL: free, or the question has come back */
+	uint64_t suspect;                   /* suspects_hash() of a question that has come back */
 	uint32_t turn;
 	uint32_t next_free; /* index + 1; 0: none */
-	bool is_sent;       /* to the process; else it waits in the line */
+	bool is_sent;       /* the process is to reply; else it is free or waits in the line */
 };
 
 /* Counters of one worker, which alone writes them. */
@@ -34,7 +38,7 @@ struct desk_counters {
 	uint64_t outstanding;
 	uint64_t lost;    /* under way when the process ended */
 	uint64_t refused; /* was under way at two ends */
-	uint64_t waited;  /* past their deadline while no process served */
+	uint64_t waited;  /* past their deadline before a process took them */
 	uint64_t limited; /* no free ticket */
 };
 
@@ -58,6 +62,7 @@ struct worker_desk {
 	struct resolver_question *line; /* not sent yet, oldest first */
 	struct resolver_question **line_end;
 	struct desk_list done; /* come back, for worker_desk_take() */
+	uint64_t expired_ns;   /* when the deadlines of sent questions were looked at */
 	struct desk_counters counters;
 	uint8_t *copied; /* one reply */
 };

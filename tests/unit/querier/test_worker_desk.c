@@ -235,18 +235,84 @@ static void a_line_waits_until_its_deadline(void **state)
 	assert_ptr_equal(back, &questions[1]);
 }
 
+/* The process hangs: its questions come back by their deadlines. A later reply to one of them is no
+ * nonsense, but a second one is. */
+static void while_it_is_quiet_deadlines_hold(void **state)
+{
+	struct shared_question q;
+	struct shared_reply reply;
+	struct resolver_question *back;
+	uint64_t due_ns;
+
+	(void)state;
+	submit_question(0);
+	submit_question(1);
+	questions[1].deadline_ns += FAR_NS;
+	due_ns = questions[0].deadline_ns;
+	assert_null(worker_desk_take(&desk, due_ns)); /* the process keeps the deadlines itself */
+	sessions[0].is_quiet = true;
+	assert_null(worker_desk_take(&desk, due_ns - 1));
+	back = worker_desk_take(&desk, due_ns + FAR_NS / 2);
+	assert_ptr_equal(back, &questions[0]);
+	assert_null(resolver_next(back));
+	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+	assert_int_equal(back->ede_code, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_int_equal(desk.counters.outstanding, 2); /* the watching thread still sees a hang */
+	q = next_asked();
+	reply = reply_to(&q);
+	put_reply(&reply, NULL);
+	assert_null(worker_desk_take(&desk, due_ns));
+	assert_int_equal(desk.counters.outstanding, 1);
+	put_reply(&reply, NULL);
+	assert_null(worker_desk_take(&desk, due_ns));
+	assert_true(sessions[0].is_nonsense);
+	worker_desk_stop(&desk);
+}
+
+/* A question that hangs the process is a suspect, although it came back before the end. */
+static void an_overdue_question_is_a_suspect(void **state)
+{
+	struct resolver_question *back;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		submit_question(0);
+		now->is_quiet = true;
+		back = worker_desk_take(&desk, questions[0].deadline_ns + i * FAR_NS);
+		assert_ptr_equal(back, &questions[0]);
+		ended_ns = clock_ns();
+		now = NULL;
+		assert_null(worker_desk_take(&desk, ended_ns));
+		assert_int_equal(desk.counters.lost, i + 1);
+		assert_int_equal(desk.counters.outstanding, 0);
+		close_session(&sessions[1 - i]);
+		open_session(&sessions[1 - i]);
+		now = &sessions[1 - i];
+		assert_null(worker_desk_take(&desk, ended_ns));
+	}
+	assert_true(suspects_refuse(desk.suspects, question(0), clock_ns()));
+	submit_question(1);
+	now->is_quiet = true;
+	assert_ptr_equal(worker_desk_take(&desk, questions[1].deadline_ns + 2 * FAR_NS),
+			 &questions[1]);
+	worker_desk_stop(&desk);
+	assert_int_equal(desk.counters.outstanding, 0);
+}
+
 /* Under way at two ends within a minute: refused, until a minute after the second. */
 static void a_suspect_is_refused(void **state)
 {
 	struct resolver_question *q = question(0), *back;
+	const uint64_t hash = suspects_hash(desk.suspects, q);
 
 	(void)state;
-	assert_false(suspects_note(desk.suspects, q, 1000));
-	assert_false(suspects_note(desk.suspects, q, 1000)); /* another client's, at the same end */
-	assert_false(suspects_note(desk.suspects, q, 1001 + SUSPECT_NS)); /* too long ago */
+	assert_false(suspects_note(desk.suspects, hash, 1000));
+	assert_false(
+		suspects_note(desk.suspects, hash, 1000)); /* another client's, at the same end */
+	assert_false(suspects_note(desk.suspects, hash, 1001 + SUSPECT_NS)); /* too long ago */
 	assert_false(suspects_any(desk.suspects, 1001 + SUSPECT_NS));
-	assert_true(suspects_note(desk.suspects, q, clock_ns()) == false);
-	assert_true(suspects_note(desk.suspects, q, clock_ns() + 1));
+	assert_true(suspects_note(desk.suspects, hash, clock_ns()) == false);
+	assert_true(suspects_note(desk.suspects, hash, clock_ns() + 1));
 	assert_true(suspects_refuse(desk.suspects, q, clock_ns()));
 	assert_false(suspects_refuse(desk.suspects, question(1), clock_ns()));
 	q = question(0);
@@ -395,6 +461,8 @@ int main(void)
 		TEST(without_a_ticket_it_comes_back_at_once),
 		TEST(an_end_costs_what_is_under_way),
 		TEST(a_line_waits_until_its_deadline),
+		TEST(while_it_is_quiet_deadlines_hold),
+		TEST(an_overdue_question_is_a_suspect),
 		TEST(a_suspect_is_refused),
 		TEST(a_stop_gives_all_back),
 		TEST(nonsense_ends_the_session),
