@@ -45,14 +45,25 @@ in_root() {
 	' sh "$root" "$project" env -u VOLLEY_BIN -u VOLLEY_TESTS -u MAKEFLAGS -u MAKELEVEL HOME=/root LC_ALL=C.UTF-8 "$@"
 }
 
+install_packages() {
+	in_root env "ARCH=$arch" scripts/deps.sh cross >"$cache/deps.log" 2>&1
+}
+
+# Completes the packages of a run that was killed.
+repair_packages() {
+	in_root env DEBIAN_FRONTEND=noninteractive \
+		sh -c 'dpkg --configure -a; exec apt-get -q -y --fix-broken install' >"$cache/repair.log" 2>&1
+}
+
 mkdir -p "$cache"
 exec 8>"$cache/lock"
 flock 8
 if [ ! -d "$root" ]; then
 	echo "  CROSS     a Debian 12 in $root"
+	rm -rf --one-file-system "$root".*
 	scripts/debootstrap.sh bookworm "$root"
 fi
-in_root env "ARCH=$arch" scripts/deps.sh cross >"$cache/deps.log" 2>&1 ||
+install_packages || { repair_packages && install_packages; } ||
 	{ tail -n 20 "$cache/deps.log" >&2; exit 1; }
 flock -u 8
 exec 8>&-
