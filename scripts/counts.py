@@ -40,7 +40,7 @@ STRUCT = re.compile(r"^(?:static )?struct (\w+)(?:\[\w*\])? \{\n(.*?)^\}", re.M 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 # A static function with its body; the name stands before the arguments.
 STATIC = re.compile(r"^static (?:__always_inline |inline |__noinline )?(?:__attribute__\(\([^)]*\)\) )?"
-                    r"(?:\w+(?: +\**| *\*+))+?(?!__attribute__)(\w+)\([^;{]*?\)\s*(?:__attribute__\(\([^\n]*\)\)\s*)?\n\{",
+                    r"(?:\w+(?: +\**| *\*+)\n?)+?(?!__attribute__)(\w+)\([^;{]*?\)\s*(?:__attribute__\(\([^\n]*\)\)\s*)?\n\{",
                     re.M)
 # A function's declaration or head outside of any other: the name before its arguments
 OUTER = re.compile(r"^(?:static inline )?(?!typedef|return|else|static|extern)"
@@ -161,8 +161,6 @@ def faults_of(sources):
         yield f"{name} is in {' and '.join(twice[name])}: give one of these a name of its own"
     for name in sorted(set(NAMES_TWICE) - set(twice)):
         yield f"scripts/counts.py: {name} is in one folder alone: take it out of NAMES_TWICE"
-
-
     for name, where in statics_twice(sources):
         yield f"{where[1]}: {where[0]} has a static function {name}(), too: give one of them a name of its own"
 
