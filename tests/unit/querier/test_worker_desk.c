@@ -302,6 +302,8 @@ static void an_overdue_question_is_a_suspect(void **state)
 /* Under way at two ends within a minute: refused, until a minute after the second. */
 static void a_suspect_is_refused(void **state)
 {
+	/* long after the first rows, also where the machine has just started */
+	const uint64_t now_ns = clock_ns() + 10 * SUSPECT_NS;
 	struct resolver_question *q = question(0), *back;
 	const uint64_t hash = suspects_hash(desk.suspects, q);
 
@@ -311,14 +313,14 @@ static void a_suspect_is_refused(void **state)
 		suspects_note(desk.suspects, hash, 1000)); /* another client's, at the same end */
 	assert_false(suspects_note(desk.suspects, hash, 1001 + SUSPECT_NS)); /* too long ago */
 	assert_false(suspects_any(desk.suspects, 1001 + SUSPECT_NS));
-	assert_true(suspects_note(desk.suspects, hash, clock_ns()) == false);
-	assert_true(suspects_note(desk.suspects, hash, clock_ns() + 1));
-	assert_true(suspects_refuse(desk.suspects, q, clock_ns()));
-	assert_false(suspects_refuse(desk.suspects, question(1), clock_ns()));
+	assert_false(suspects_note(desk.suspects, hash, now_ns));
+	assert_true(suspects_note(desk.suspects, hash, now_ns + 1));
+	assert_true(suspects_refuse(desk.suspects, q, now_ns));
+	assert_false(suspects_refuse(desk.suspects, question(1), now_ns));
 	q = question(0);
 	q->name[1] = 'A'; /* letter case is no way round it */
-	assert_true(suspects_refuse(desk.suspects, q, clock_ns()));
-	assert_false(suspects_refuse(desk.suspects, q, clock_ns() + 2 * SUSPECT_NS));
+	assert_true(suspects_refuse(desk.suspects, q, now_ns));
+	assert_false(suspects_refuse(desk.suspects, q, now_ns + 2 * SUSPECT_NS));
 	worker_desk_submit(&desk, &q, 1);
 	back = resolver_take(&inbox);
 	assert_ptr_equal(back, q);
@@ -426,7 +428,6 @@ static void nonsense_ends_the_session(void **state)
 		q = next_asked();
 		reply = reply_to(&q);
 		rows[i](&reply);
-		reply.has_msg |= i + 1 != sizeof(rows) / sizeof(rows[0]);
 		put_reply(&reply, NULL);
 		if (worker_desk_take(&desk, clock_ns()) || !sessions[0].is_nonsense)
 			fail_msg("row %zu", i);
