@@ -258,9 +258,9 @@ stage  = +@$(call timed,$(1)) $(MAKE) AGAIN=1 $(1)
 beside       = scripts/beside.sh $(TIMES)/$(firstword $(1)).log '$(foreach t,$(1),$(MAKE) $(t);)'
 stage_beside = +@$(call timed,$(1)) $(call beside,$(2)) $(MAKE) AGAIN=1 $(1)
 
-# Network and disk bring kernels and the other release while this release is compiled and tested. The network tests that run
-# side by side leave a part of the processors idle: there the programs of later stages are compiled. The tests that run
-# alone begin when that has ended.
+# A mirror gives the kernels and the packages of the other release, which takes minutes but little time of processors: so this
+# is done while this release is compiled and tested. The network tests that run side by side leave a part of the processors
+# idle: there the programs of later stages are compiled. The tests that run alone begin when that has ended.
 .PHONY: test test-host
 test: ## everything that must hold: installs deps, builds, runs all tests; ends with what took how long
 	@$(MAKE) deps
@@ -283,7 +283,7 @@ test-host:
 	$(call stage,test-litmus)
 	$(call stage,verify)
 
-# What `make verify` needs of a mirror.
+# `make verify` needs them, from a mirror.
 .PHONY: kernels
 kernels:
 	@$(if $(KERNELS),$(PYTHON) tests/vm/fetch.py $(KERNELS))
@@ -491,7 +491,7 @@ BASE_TESTS := $(addprefix tests/net/test_,ways_in.py resolver.py resolver_attack
 other_base = $(if $(OTHER_BASE),SUITE_KEEP=1 SUITE_GROUPS="build lab deb unit net package" FILES="$(BASE_TESTS)" \
 	scripts/suite.sh $(OTHER_BASE),echo 'OTHER_BASE is empty: nothing of:')
 
-# What takes part in test-other-base and can be done before.
+# Steps of test-other-base that `make test` does earlier, beside other stages.
 .PHONY: other-base-packages other-base test-other-base
 other-base-packages:
 	@$(other_base) deps
