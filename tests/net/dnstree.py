@@ -283,26 +283,11 @@ class World:
     def unbound(self):
         """unbound in place of volleyd: shows the tree as a known resolver sees it."""
         zones = self.tree.zones
-        (self.folder / "unbound.conf").write_text(f"""server:
-  interface: {V4}
-  interface: {V6}
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {self.folder}
-  pidfile: {self.folder}/unbound.pid
-  root-hints: {zones.hints}
-  trust-anchor-file: {zones.anchor}
-  access-control: {CLIENT4}/32 allow
-  access-control: {CLIENT6}/128 allow
-  ede: yes
-  val-log-level: 2
-  outbound-msg-retry: 2
-remote-control:
-  control-enable: no
-""")
-        with open(self.folder / "unbound.log", "wb") as log:
-            self.tree.popen("unbound", "-d", "-c", "unbound.conf", stdout=log, stderr=log)
+        self.tree.popen_unbound(
+            f"interface: {V4}", f"interface: {V6}", f"root-hints: {zones.hints}",
+            f"trust-anchor-file: {zones.anchor}", f"access-control: {CLIENT4}/32 allow",
+            f"access-control: {CLIENT6}/128 allow", "ede: yes", "val-log-level: 2",
+            "outbound-msg-retry: 2")
         wait_for("unbound", lambda: self.lab.is_answered(".", "SOA"), 10)
 
     def delv(self, name, kind):

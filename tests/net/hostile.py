@@ -120,21 +120,11 @@ class World(Netns):
 
     def start_unbound(self, **keys):
         """unbound in place of volleyd, with the options of its own that are given."""
-        path = self.folder / "unbound.conf"
-        path.write_text(f"""server:
-  interface: {V4}
-  access-control: {CLIENT4}/32 allow
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {self.folder}
-  pidfile: {self.folder}/unbound.pid
-  root-hints: {self.folder}/hints
-  do-not-query-localhost: no
-""" + "".join(f'  {"trust-anchor-file" if key == "trust-anchor" else key}: "{value}"\n'
-              for key, value in keys.items()) + "remote-control:\n  control-enable: no\n")
-        with open(self.folder / "unbound.log", "wb") as log:
-            self.popen("unbound", "-d", "-c", path, stdout=log, stderr=log)
+        self.popen_unbound(
+            f"interface: {V4}", f"access-control: {CLIENT4}/32 allow", f"root-hints: {self.folder}/hints",
+            "do-not-query-localhost: no",
+            *(f'{"trust-anchor-file" if key == "trust-anchor" else key}: "{value}"'
+              for key, value in keys.items()))
         wait_for("unbound", lambda: self.lab.is_answered(".", "SOA"), 10)
 
     def start(self, **keys):

@@ -132,31 +132,14 @@ class Pair:
 
     def start_peer(self, lines, clauses, anchor):
         self.end_peer()
-        folder, zones = self.world.folder, self.world.tree.zones
+        tree = self.world.tree
         self.where = PEER6 if "do-ip4: no" in lines else PEER
-        lines = "".join(f"  {line}\n" for line in
-                        [*lines, *([f"trust-anchor-file: {anchor}"] if anchor else [])])
-        (folder / "peer.conf").write_text(f"""server:
-  interface: {self.where}
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {folder}
-  pidfile: {folder}/peer.pid
-  root-hints: {zones.hints}
-  access-control: 10.53.0.0/16 allow_snoop
-  access-control: fd53::/16 allow_snoop
-  ede: yes
-  module-config: "validator iterator"
-  infra-cache-max-rtt: 2000
-  infra-keep-probing: yes
-  aggressive-nsec: yes
-{lines}remote-control:
-  control-enable: no
-{clauses}""", encoding="ascii")
-        with open(folder / "peer.log", "wb") as log:
-            self.peer = self.world.tree.popen("unbound", "-d", "-c", "peer.conf", stdout=log,
-                                              stderr=log)
+        self.peer = tree.popen_unbound(
+            f"interface: {self.where}", f"root-hints: {tree.zones.hints}",
+            "access-control: 10.53.0.0/16 allow_snoop", "access-control: fd53::/16 allow_snoop",
+            "ede: yes", 'module-config: "validator iterator"', "infra-cache-max-rtt: 2000",
+            "infra-keep-probing: yes", "aggressive-nsec: yes", *lines,
+            *([f"trust-anchor-file: {anchor}"] if anchor else []), clauses=clauses, name="peer")
         wait_for("unbound is there", lambda: self.ask_peer(query(".", "SOA"), 0.3), 10)
 
     def ask_peer(self, made, seconds=9):

@@ -91,22 +91,9 @@ class Tree(Netns):
                 "query-localhost": True, "prefetch": False, **keys}
 
     def unbound(self, threads):
-        (self.folder / "unbound.conf").write_text(f"""server:
-  interface: {PEER}
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {self.folder}
-  pidfile: {self.folder}/unbound.pid
-  root-hints: {self.folder}/hints
-  module-config: iterator
-  do-not-query-localhost: no
-  num-threads: {threads}
-remote-control:
-  control-enable: no
-""")
-        with open(self.folder / "unbound.log", "wb") as log:
-            self.popen("unbound", "-d", "-c", "unbound.conf", stdout=log, stderr=log)
+        self.popen_unbound(f"interface: {PEER}", f"root-hints: {self.folder}/hints",
+                           "module-config: iterator", "do-not-query-localhost: no",
+                           f"num-threads: {threads}")
         wait_for("unbound", lambda: self.lab.is_answered(".", "NS", PEER, end="s"), 10)
 
     def ask(self, name, where=V4):

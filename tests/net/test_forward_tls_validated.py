@@ -35,27 +35,11 @@ def make_certificates(tmp_path_factory):
 
 def resolver(world, address, certificate):
     """unbound without a validator, over TLS at the address."""
-    folder = world.folder
-    (folder / f"dot-{address}.conf").write_text(f"""server:
-  interface: {address}@853
-  tls-service-key: {certificate}
-  tls-service-pem: {certificate}
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {folder}
-  pidfile: {folder}/dot-{address}.pid
-  root-hints: {world.tree.zones.hints}
-  module-config: iterator
-  access-control: 10.53.0.0/16 allow
-  access-control: 127.0.0.0/8 allow
-  ede: yes
-remote-control:
-  control-enable: no
-""")
-    with open(folder / f"dot-{address}.log", "wb") as log:
-        process = world.tree.popen("unbound", "-d", "-c", f"dot-{address}.conf", stdout=log,
-                                   stderr=log)
+    process = world.tree.popen_unbound(
+        f"interface: {address}@853", f"tls-service-key: {certificate}",
+        f"tls-service-pem: {certificate}", f"root-hints: {world.tree.zones.hints}",
+        "module-config: iterator", "access-control: 10.53.0.0/16 allow",
+        "access-control: 127.0.0.0/8 allow", "ede: yes", name=f"dot-{address}")
     wait_for("unbound over TLS", lambda: is_listening(world, address), 10)
     return process
 
@@ -67,29 +51,12 @@ def is_listening(world, address):
 
 def validating_unbound(world, bundle):
     """In place of volleyd: how the same is for unbound."""
-    zones = world.tree.zones
     forwards = "".join(f"  forward-addr: {one}@853#{NAME}\n" for one in (ONE, TWO))
-    (world.folder / "unbound.conf").write_text(f"""server:
-  interface: {V4}
-  interface: {V6}
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {world.folder}
-  pidfile: {world.folder}/unbound.pid
-  trust-anchor-file: {zones.anchor}
-  tls-cert-bundle: {bundle}
-  access-control: 0.0.0.0/0 allow
-  access-control: ::/0 allow
-  ede: yes
-forward-zone:
-  name: "."
-  forward-tls-upstream: yes
-{forwards}remote-control:
-  control-enable: no
-""")
-    with open(world.folder / "unbound.log", "wb") as log:
-        world.tree.popen("unbound", "-d", "-c", "unbound.conf", stdout=log, stderr=log)
+    world.tree.popen_unbound(
+        f"interface: {V4}", f"interface: {V6}", f"trust-anchor-file: {world.tree.zones.anchor}",
+        f"tls-cert-bundle: {bundle}", "access-control: 0.0.0.0/0 allow",
+        "access-control: ::/0 allow", "ede: yes",
+        clauses=f'forward-zone:\n  name: "."\n  forward-tls-upstream: yes\n{forwards}')
     wait_for("unbound", lambda: world.lab.is_answered(".", "SOA"), 10)
 
 

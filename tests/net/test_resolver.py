@@ -349,24 +349,11 @@ def make_forwarder(tree):
     run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "tls.key", "-out",
         "tls.pem", "-days", "2", "-subj", "/CN=dns.example", "-addext",
         "subjectAltName=DNS:dns.example", cwd=tree.folder)
-    (tree.folder / "unbound.conf").write_text(f"""server:
-  interface: {FORWARDER}@53
-  interface: {FORWARDER}@853
-  tls-service-key: {tree.folder}/tls.key
-  tls-service-pem: {tree.folder}/tls.pem
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {tree.folder}
-  pidfile: {tree.folder}/unbound.pid
-  module-config: iterator
-  access-control: 127.0.0.0/8 allow
-  local-data: "www.forward.lab. A 192.0.2.53"
-remote-control:
-  control-enable: no
-""")
-    with open(tree.folder / "unbound.log", "wb") as log:
-        tree.popen("unbound", "-d", "-c", "unbound.conf", stdout=log, stderr=log)
+    tree.popen_unbound(
+        f"interface: {FORWARDER}@53", f"interface: {FORWARDER}@853",
+        f"tls-service-key: {tree.folder}/tls.key", f"tls-service-pem: {tree.folder}/tls.pem",
+        "module-config: iterator", "access-control: 127.0.0.0/8 allow",
+        'local-data: "www.forward.lab. A 192.0.2.53"')
     wait_for("unbound", lambda: tree.is_answering(FORWARDER), 10)
     return tree.folder / "tls.pem"
 

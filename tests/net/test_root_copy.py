@@ -89,28 +89,17 @@ class Tree(Netns):
                 "trust-anchor": str(self.version.key), "prefetch": False, "root-copy": True, **keys}
 
     def unbound(self):
-        (self.folder / "unbound.conf").write_text(f"""server:
-  interface: {PEER}
-  use-syslog: no
-  username: ""
-  chroot: ""
-  directory: {self.folder}
-  pidfile: {self.folder}/unbound.pid
-  root-hints: {self.folder}/hints
-  trust-anchor-file: {self.version.key}
-  do-not-query-localhost: no
-remote-control:
-  control-enable: no
-auth-zone:
+        self.popen_unbound(
+            f"interface: {PEER}", f"root-hints: {self.folder}/hints",
+            f"trust-anchor-file: {self.version.key}", "do-not-query-localhost: no",
+            clauses=f"""auth-zone:
   name: "."
   primary: {CLIENT4}
   for-upstream: yes
   for-downstream: no
   fallback-enabled: yes
   zonefile: {self.folder}/unbound.root
-""", encoding="ascii")
-        with open(self.folder / "unbound.log", "wb") as log:
-            self.popen("unbound", "-d", "-c", "unbound.conf", stdout=log, stderr=log)
+""")
         wait_for("unbound", lambda: self.lab.is_answered(".", "NS", PEER, end="s"), 10)
         wait_for("its copy", (self.folder / "unbound.root").exists, 10)
 

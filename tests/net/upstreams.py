@@ -211,6 +211,24 @@ remote-control:
         wait_for(f"nsd answers on {address}", lambda: self.is_answering(address), 10)
         return process
 
+    def popen_unbound(self, *options, clauses="", name="unbound"):
+        """
+        An unbound that logs to NAME.log and takes no commands. OPTIONS are lines of its section "server",
+        CLAUSES are other sections. The caller waits until it answers.
+        """
+        lines = "".join(f"  {option}\n" for option in options)
+        (self.folder / f"{name}.conf").write_text(f"""server:
+  use-syslog: no
+  username: ""
+  chroot: ""
+  directory: {self.folder}
+  pidfile: {self.folder}/{name}.pid
+{lines}remote-control:
+  control-enable: no
+{clauses}""", encoding="ascii")
+        with open(self.folder / f"{name}.log", "wb") as log:
+            return self.popen("unbound", "-d", "-c", f"{name}.conf", stdout=log, stderr=log)
+
     def is_answering(self, address):
         with self.socket(socket.SOCK_DGRAM) as sock:
             sock.settimeout(0.2)
