@@ -397,6 +397,25 @@ def anyone():
     return context
 
 
+class TlsInMemory:
+    """TLS over a connected socket: the test decides when the records of `stream` are sent."""
+
+    def __init__(self, sock):
+        self.sock, self.inwards, self.outwards = sock, ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.stream = anyone().wrap_bio(self.inwards, self.outwards)
+
+    def finish(self, step):
+        """Calls STEP until it needs no more from the server, whose octets may come in parts."""
+        while True:
+            try:
+                return step()
+            except ssl.SSLWantReadError:
+                self.sock.sendall(self.outwards.read())
+                octets = self.sock.recv(65536)
+                assert octets, "the server has closed the connection"
+                self.inwards.write(octets)
+
+
 def answers(lab, made, seconds=1, **kwargs):
     """The records of the answer; None if there is no reply in time."""
     try:

@@ -17,7 +17,7 @@ import dns.rdatatype
 import dns.tsigkeyring
 import pytest
 
-from dnstree import anyone, receive, receive_wire
+from dnstree import TlsInMemory, anyone, receive, receive_wire
 from netlab import CLIENT4, CLIENT6, V4, V6, family_of, run, texts, tsig_key, wait_for, write_zone, zone
 from secondaries import certificate
 from upstreams import Netns, address_answer
@@ -217,37 +217,28 @@ def test_a_part_of_a_record_when_the_connection_is_given_away(lab, daemon, upstr
     """The rest of it comes when another thread has the connection."""
     assert upstream
     start(daemon, tls, zones=[zone("example.com", **{"allow-transfer": [CLIENT4]})])
-    inwards, outwards = ssl.MemoryBIO(), ssl.MemoryBIO()
-    stream = anyone().wrap_bio(inwards, outwards)
     with lab.connect("c", V4, 853) as sock:
         sock.settimeout(8)
-
-        def until(step):
-            while True:
-                try:
-                    return step()
-                except ssl.SSLWantReadError:
-                    sock.sendall(outwards.read())
-                    inwards.write(sock.recv(65536))
+        tls_here = TlsInMemory(sock)
 
         def read_all():
             while len(got) < 2 or len(got) < 2 + int.from_bytes(got[:2], "big"):
-                got.extend(stream.read(65536))
+                got.extend(tls_here.stream.read(65536))
             message = dns.message.from_wire(bytes(got[2:2 + int.from_bytes(got[:2], "big")]))
             del got[:2 + int.from_bytes(got[:2], "big")]
             return message
 
         got = bytearray()
-        until(stream.do_handshake)
+        tls_here.finish(tls_here.stream.do_handshake)
         records = []
         for kind, name in ("AXFR", "example.com."), ("A", "www.far."):
             wire = dns.message.make_query(name, kind).to_wire()
-            stream.write(struct.pack("!H", len(wire)) + wire)
-            records.append(outwards.read())
+            tls_here.stream.write(struct.pack("!H", len(wire)) + wire)
+            records.append(tls_here.outwards.read())
         sock.sendall(records[0] + records[1][:cut])
-        assert until(read_all).answer[0].rdtype == dns.rdatatype.SOA
+        assert tls_here.finish(read_all).answer[0].rdtype == dns.rdatatype.SOA
         sock.sendall(records[1][cut:])
-        assert texts(until(read_all)) == ["192.0.2.80"]
+        assert texts(tls_here.finish(read_all)) == ["192.0.2.80"]
 
 
 def test_answers_longer_than_a_record_behind_a_transfer(lab, daemon, upstream, tls, tmp_path):

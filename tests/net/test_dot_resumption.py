@@ -12,7 +12,7 @@ import threading
 import dns.message
 import pytest
 
-from dnstree import anyone, receive
+from dnstree import TlsInMemory, anyone, receive
 from netlab import SERVER_MAC, V4, texts, wait_for, zone
 from secondaries import certificate
 
@@ -252,23 +252,15 @@ def test_tickets_come_with_the_first_reply(lab, daemon, tls):
     to both.
     """
     start(daemon, tls)
-    inwards, outwards = ssl.MemoryBIO(), ssl.MemoryBIO()
-    stream, wire = anyone().wrap_bio(inwards, outwards), QUERY.to_wire()
+    wire = QUERY.to_wire()
     with lab.connect("c", V4, 853) as sock, lab.frames() as frames:
         sock.settimeout(8)
-
-        def go_on(step):
-            """Calls it until it needs no more from the server, whose octets may come in parts."""
-            while True:
-                try:
-                    return step()
-                except ssl.SSLWantReadError:
-                    sock.sendall(outwards.read())
-                    inwards.write(sock.recv(65536))
-        go_on(stream.do_handshake)
+        tls_here = TlsInMemory(sock)
+        stream = tls_here.stream
+        tls_here.finish(stream.do_handshake)
         stream.write(len(wire).to_bytes(2, "big") + wire)
         payloads(frames)
-        answer = go_on(lambda: stream.read(65536))
+        answer = tls_here.finish(lambda: stream.read(65536))
         assert texts(dns.message.from_wire(answer[2:])) == ["192.0.2.80", "192.0.2.81"]
         assert stream.session.has_ticket
         assert len(payloads(frames)) == 1
