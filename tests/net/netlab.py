@@ -70,6 +70,26 @@ def wait_for(what, condition, seconds=30):
         time.sleep(0.02)
 
 
+def status_of(pid):
+    """The fields of /proc/PID/status, also of the thread "PID/task/TID"; none where it has ended."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/status").read_text("ascii", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return {}
+    return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+
+def threads_of(pid):
+    """The fields of each thread of a process."""
+    found = (status_of(f"{pid}/task/{tid}") for tid in os.listdir(f"/proc/{pid}/task"))
+    return [fields for fields in found if fields]
+
+
+def has_ended(pid):
+    """Whether a process has. The first process of a container may leave zombies."""
+    return status_of(pid).get("State", "Z")[0] in "ZX"
+
+
 @contextlib.contextmanager
 def inside_netns(name):
     """This thread, in the namespace."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from netlab import V4, Answered, driver_counters, map_ids, program, run, texts, wait_for
+from netlab import (V4, Answered, driver_counters, has_ended, map_ids, program, run, status_of, texts,
+                    threads_of, wait_for)
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 BIT = {"dac_read_search": 2, "net_bind_service": 10, "net_admin": 12, "net_raw": 13, "ipc_lock": 14,
@@ -17,16 +18,11 @@ DAEMON = ("dac_read_search", "net_bind_service", "net_admin")
 BROKER = ("dac_read_search", "net_admin", "net_raw", "sys_admin", "perfmon", "bpf")
 
 
-def fields(task):
-    return dict(line.split(":\t", 1) for line in (task / "status").read_text("ascii").splitlines()
-                if ":\t" in line)
-
-
 def children(pid):
     """Processes, by number, that PID has started and that have not ended."""
     found = [int(number) for task in Path(f"/proc/{pid}/task").iterdir()
              for number in (task / "children").read_text("ascii").split()]
-    return [number for number in found if not fields(Path(f"/proc/{number}"))["State"].startswith("Z")]
+    return [number for number in found if not has_ended(number)]
 
 
 def guardian_of(daemon):
@@ -61,18 +57,18 @@ def caps(*names):
 def test_who_has_which_capabilities(lab, daemon):
     """Each thread of each process: what reads packets can load nothing and open no raw socket, and
     what loads binds no port."""
-    assert int(fields(Path("/proc/self"))["CapEff"], 16) & ~caps(*BIT), "else this shows nothing"
+    assert int(status_of("self")["CapEff"], 16) & ~caps(*BIT), "else this shows nothing"
     daemon.start()
     pids = {"volleyd": (daemon.process.pid, caps_of_daemon(daemon.process.pid)),
             "guardian": (guardian_of(daemon), caps(*BROKER)),
             "broker": (broker_of(daemon), caps(*BROKER))}
     for name, (pid, all_of_them) in pids.items():
-        assert int(fields(Path(f"/proc/{pid}"))["CapEff"], 16) == all_of_them, name
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            has = {key: int(value, 16) for key, value in fields(task).items()
+        assert int(status_of(pid)["CapEff"], 16) == all_of_them, name
+        for fields in threads_of(pid):
+            has = {key: int(value, 16) for key, value in fields.items()
                    if key in ("CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs")}
-            assert (has["CapPrm"] | has["CapEff"]) & ~all_of_them == 0, (name, task)
-            assert has["CapInh"] == has["CapAmb"] == 0 and has["NoNewPrivs"] == 1, (name, task)
+            assert (has["CapPrm"] | has["CapEff"]) & ~all_of_them == 0, (name, fields)
+            assert has["CapInh"] == has["CapAmb"] == 0 and has["NoNewPrivs"] == 1, (name, fields)
 
 
 def test_memory_that_is_limited(lab, daemon):
@@ -124,7 +120,7 @@ def test_no_broker_any_more(lab, daemon):
     guardian, broker = guardian_of(daemon), broker_of(daemon)
     os.kill(guardian, signal.SIGKILL)
     wait_for("it has ended", lambda: "the broker has ended" in daemon.degraded())
-    wait_for("its broker has ended, too", lambda: not Path(f"/proc/{broker}/task").exists())
+    wait_for("its broker has ended, too", lambda: has_ended(broker))
     with Answered(daemon) as two:
         assert texts(lab.ask()) == WWW
         assert texts(lab.ask("mail.example.com")) == ["192.0.2.25"]
@@ -148,7 +144,7 @@ def test_it_ends_with_the_daemon(lab, daemon, end):
         daemon.kill()
     else:
         assert daemon.stop() == 0
-    wait_for("they have ended", lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+    wait_for("they have ended", lambda: all(map(has_ended, pids)))
     daemon.start()  # nothing holds the lock of the interface
     assert daemon.interface()["origin"] == ("adopted" if end == "kill" else "loaded")
 

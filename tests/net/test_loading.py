@@ -19,7 +19,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import BIN, ENV, V4, V6, Answered, iface, texts, wait_for, write_zone, zone
+from netlab import BIN, ENV, V4, V6, Answered, has_ended, iface, texts, wait_for, write_zone, zone
 
 NAME = "www.z.test"
 
@@ -633,7 +633,7 @@ def test_a_command_that_does_not_end(lab, daemon, tmp_path):
     daemon.start(zones=verified(path, "sh", "-c", script, **{"verify-timeout": 4}))
     assert "sh did not end within 4 s" in daemon.degraded()
     for pid in pids.read_text("ascii").split():
-        wait_for("it is gone", lambda pid=pid: not os.path.exists(f"/proc/{pid}"))
+        wait_for("it is gone", lambda pid=pid: has_ended(pid))
 
 
 def test_a_command_that_leaves_somebody_behind(lab, daemon, tmp_path):
@@ -641,7 +641,7 @@ def test_a_command_that_leaves_somebody_behind(lab, daemon, tmp_path):
     pids = tmp_path / "pids"
     daemon.start(zones=verified(path, "sh", "-c", f"sleep 10000 & echo $! >{pids}"))
     assert texts(lab.ask(NAME)) == ["192.0.2.10"]
-    wait_for("it is gone", lambda: not os.path.exists(f"/proc/{pids.read_text('ascii').strip()}"))
+    wait_for("it is gone", lambda: has_ended(pids.read_text("ascii").strip()))
 
 
 def test_another_servers_checker(lab, daemon, tmp_path):

@@ -7,7 +7,7 @@ import os
 import pathlib
 import signal
 
-from netlab import texts, wait_for, write_zone, zone
+from netlab import has_ended, texts, wait_for, write_zone, zone
 
 
 def runner_of(daemon):
@@ -72,4 +72,4 @@ def test_it_ends_with_volleyd(daemon, tmp_path):
     runner = runner_of(daemon)
     daemon.kill()
     for process in (runner, int(pid.read_text("ascii"))):
-        wait_for("its end", lambda process=process: not os.path.exists(f"/proc/{process}"))
+        wait_for("its end", lambda process=process: has_ended(process))

@@ -5,17 +5,7 @@ The sandbox of volleyd's threads: each runs with the filter of its kind. What a 
 tested by tests/unit/base/test_sandbox.c, and that no thread lacks a call by all network tests
 (conftest.py).
 """
-import pathlib
-
-from netlab import V4, run, wait_for, write_zone, zone
-
-
-def threads(pid):
-    """(name, fields of its status) of each thread."""
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        lines = (task / "status").read_text("ascii").splitlines()
-        fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-        yield fields["Name"], fields
+from netlab import V4, run, threads_of, wait_for, write_zone, zone
 
 
 def test_each_thread_has_its_filter(daemon, tmp_path):
@@ -31,11 +21,11 @@ def test_each_thread_has_its_filter(daemon, tmp_path):
     assert not daemon.degraded()
 
     def all_have_begun():
-        now = list(threads(daemon.process.pid))
-        return now if all(fields["Seccomp"] == "2" for _, fields in now) and \
-            sum(fields["Seccomp_filters"] == "1" for _, fields in now) == 1 else None
+        now = threads_of(daemon.process.pid)
+        return now if all(fields["Seccomp"] == "2" for fields in now) and \
+            sum(fields["Seccomp_filters"] == "1" for fields in now) == 1 else None
     found = wait_for("each thread but control has two filters", all_have_begun)
-    assert {fields["Seccomp_filters"] for _, fields in found} == {"1", "2"}
-    assert len(found) > 8 and all(fields["NoNewPrivs"] == "1" for _, fields in found)
-    control = [fields for _, fields in found if fields["Seccomp_filters"] == "1"]
+    assert {fields["Seccomp_filters"] for fields in found} == {"1", "2"}
+    assert len(found) > 8 and all(fields["NoNewPrivs"] == "1" for fields in found)
+    control = [fields for fields in found if fields["Seccomp_filters"] == "1"]
     assert control[0]["Pid"] == str(daemon.process.pid)
