@@ -93,6 +93,7 @@ uint32_t hook_map_id(int fd)
 static int adopt_hook_open(struct hook *p, struct object_shared *maps, const struct found *found,
 			   const struct cache_sizes *sizes)
 {
+	const bool had_maps = maps->is_open;
 	int err;
 
 	p->origin = PROGRAM_ADOPTED;
@@ -103,6 +104,8 @@ static int adopt_hook_open(struct hook *p, struct object_shared *maps, const str
 	err = hook_take_maps(p, maps, &found->maps, sizes);
 	if (!err)
 		hook_update(p, maps, found);
+	else if (!had_maps)
+		object_shared_close(maps);
 	return err;
 }
 

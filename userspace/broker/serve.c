@@ -60,21 +60,34 @@ static void forget_hook(struct broker_serve *serve, const char *ifname, bool kee
 	}
 }
 
-/* The program of the request: open, or found on the interface. */
-static int find_hook(struct job *job)
+static int recover_hook(struct job *job)
 {
 	const struct broker_request *r = job->request;
-	struct hook **place = place_of(job->serve, r->ifname);
-	int code = 0;
+	struct hook *hook;
+	int code = hook_recover(&hook, r->ifname, r->program_id);
 
-	if (!place) {
-		code = hook_recover(&job->hook, r->ifname, r->program_id);
-		if (!code)
-			code = remember_hook(job->serve, r->ifname, job->hook);
-		if (!code)
-			log_info("%s: XDP program %u: found again", r->ifname, r->program_id);
+	if (code)
+		return code;
+	code = remember_hook(job->serve, r->ifname, hook);
+	if (code) {
+		hook_close(hook, true);
 		return code;
 	}
+	log_info("%s: XDP program %u: found again", r->ifname, r->program_id);
+	job->hook = hook;
+	return 0;
+}
+
+/* The program of the request: open, or found on the interface. Another program is open there if the
+ * daemon did not get the reply to the request that changed it. */
+static int find_hook(struct job *job)
+{
+	struct hook **place = place_of(job->serve, job->request->ifname);
+
+	if (!place)
+		return recover_hook(job);
+	if ((*place)->id != job->request->program_id)
+		return -ENOENT;
 	job->hook = *place;
 	return 0;
 }
@@ -158,13 +171,13 @@ static int serve_OPEN(struct job *job)
 		return code;
 	if (!had_maps)
 		give_shared(job, &maps);
-	code = remember_hook(job->serve, r->ifname, job->hook);
-	if (code)
+	code = give_opened(job);
+	if (!code)
+		code = remember_hook(job->serve, r->ifname, job->hook);
+	if (code) {
 		hook_close(job->hook, false);
-	else
-		code = give_opened(job);
-	if (code)
 		job->hook = NULL;
+	}
 	return code;
 }
 
