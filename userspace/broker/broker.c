@@ -41,7 +41,8 @@ struct channel {
 	int fd;
 };
 
-/* Serves until the daemon has closed the channel. */
+/* Serves until the daemon has closed the channel. After any other error the process ends, so that
+ * the guardian starts the next one: nobody would answer on this channel. */
 static void *serve_channel(void *user)
 {
 	const struct channel *c = user;
@@ -62,10 +63,15 @@ static void *serve_channel(void *user)
 			break;
 		}
 		log_flush();
-		err = channel_send(c->fd, &reply, sizeof(reply), &out);
+		err = channel_send(c->fd, &reply, sizeof(reply), &out, 0);
 		broker_fds_close(&fds);
 		broker_fds_close(&out);
 	} while (!err);
+	if (err != -EPIPE) {
+		log_error("broker: channel %d: %s", (int)c->number, err_text(err));
+		log_flush();
+		_exit(1);
+	}
 	return NULL;
 }
 
@@ -104,14 +110,32 @@ static bool end_with_parent(pid_t parent)
 	return !prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == parent;
 }
 
+/* The daemon takes these requests for lost, so the next broker must not do them. */
+static void drop_old_requests(int fd)
+{
+	struct broker_request request;
+	struct broker_fds fds;
+	int err;
+
+	do {
+		err = channel_receive(fd, &request, sizeof(request),
+				      offsetof(struct broker_request, fds_mask), &fds,
+				      MSG_DONTWAIT);
+		broker_fds_close(&fds);
+	} while (!err || err == -EPROTO);
+}
+
+/* Where there is no room, the daemon has not read what was told before, so it waits for nothing. */
 static void tell_death(const int fds[BROKER_N_CHANNELS])
 {
 	const struct broker_reply reply = { .code = ERR_BROKER };
 	struct broker_fds none;
 
 	broker_fds_init(&none);
-	for (int i = 0; i < BROKER_N_CHANNELS; i++)
-		(void)!channel_send(fds[i], &reply, sizeof(reply), &none);
+	for (int i = 0; i < BROKER_N_CHANNELS; i++) {
+		drop_old_requests(fds[i]);
+		(void)!channel_send(fds[i], &reply, sizeof(reply), &none, MSG_DONTWAIT);
+	}
 }
 
 /* Runs one broker to its end. True if the daemon has let it go. */
@@ -177,7 +201,17 @@ static void guard(const int fds[BROKER_N_CHANNELS], pid_t daemon)
 
 /* --- The daemon ------------------------------------------------------------------------------- */
 
-int broker_start(void)
+/* After patience_ms without a reply, a call fails with -EAGAIN. */
+static void limit_wait(int fd, uint32_t patience_ms)
+{
+	const struct timeval patience = { .tv_sec = patience_ms / 1000,
+					  .tv_usec = patience_ms % 1000 * 1000 };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
+int broker_start(uint32_t patience_ms)
 {
 	const pid_t daemon = getpid();
 	int ends[BROKER_N_CHANNELS][2], fds[BROKER_N_CHANNELS], n = 0, err = 0;
@@ -196,6 +230,7 @@ int broker_start(void)
 	for (int i = 0; i < n; i++) {
 		broker.fds[i] = ends[i][0];
 		fds[i] = ends[i][1];
+		limit_wait(broker.fds[i], patience_ms);
 		close(pid && !err ? fds[i] : broker.fds[i]);
 		if (err)
 			close(fds[i]);
@@ -213,10 +248,13 @@ void broker_stop(void)
 		return;
 	for (int i = 0; i < BROKER_N_CHANNELS; i++)
 		close(broker.fds[i]);
-	while (waitpid(broker.guardian, NULL, 0) < 0 && errno == EINTR)
+	/* if the broker hangs, both end with this process */
+	while (!atomic_load(&broker.is_gone) && waitpid(broker.guardian, NULL, 0) < 0 &&
+	       errno == EINTR)
 		continue;
 	broker.guardian = 0;
 	broker.had_xdp = false;
+	atomic_store(&broker.is_gone, false);
 }
 
 /* Takes the next packet. Its number is `number`, or 0 if a broker has died. */
@@ -252,15 +290,21 @@ static int exchange_packets(const struct broker_request *request, const struct b
 	int err;
 
 	broker_fds_init(out);
+	if (atomic_load(&broker.is_gone))
+		return ERR_BROKER;
 	pthread_mutex_lock(&broker.locks[channel]);
 	drop_old_replies(fd);
-	err = channel_send(fd, request, sizeof(*request), fds);
+	err = channel_send(fd, request, sizeof(*request), fds, 0);
 	if (!err)
 		err = await_reply(fd, request->number, reply, out);
 	pthread_mutex_unlock(&broker.locks[channel]);
-	if (err == -EPIPE)
-		atomic_store(&broker.is_gone, true);
-	return err == -EPIPE ? ERR_BROKER : err;
+	if (err != -EPIPE && err != -EAGAIN)
+		return err;
+	if (err == -EAGAIN)
+		log_error("broker: no reply to %s: it is given up",
+			  broker_operation_text(request->operation));
+	atomic_store(&broker.is_gone, true);
+	return ERR_BROKER;
 }
 
 int broker_call(struct broker_request *request, const struct broker_fds *fds,
@@ -296,8 +340,8 @@ const char *broker_problem(void)
 	    waitpid(broker.guardian, NULL, WNOHANG) == broker.guardian)
 		atomic_store(&broker.is_gone, true);
 	return atomic_load(&broker.is_gone) ?
-		       "the broker has ended: XDP programs and maps stay as they are, and none is "
-		       "attached, renewed or detached: restart volleyd" :
+		       "the broker has ended or hangs: XDP programs and maps stay as they are, and "
+		       "none is attached, renewed or detached: restart volleyd" :
 		       "";
 }
 

@@ -22,12 +22,12 @@
 
 /*
  * Starts the broker. Signals that shall not end it must be blocked, and there must be no threads.
- * The capabilities of the caller stay; those of the broker are privilege_drop_broker()'s. 0 or
- * -errno.
+ * The capabilities of the caller stay; those of the broker are privilege_drop_broker()'s. A request
+ * that has no reply for patience_ms is the last one: the broker counts as ended. 0 or -errno.
  */
-int broker_start(void) __attribute__((warn_unused_result));
+int broker_start(uint32_t patience_ms) __attribute__((warn_unused_result));
 
-/* Ends the broker and waits for that. Does nothing without one. */
+/* Ends the broker and waits for that, unless it hangs. Does nothing without one. */
 void broker_stop(void);
 
 /*

@@ -12,7 +12,7 @@ union control {
 	uint8_t room[CMSG_SPACE(BROKER_N_FDS * sizeof(int))];
 };
 
-int channel_send(int fd, const void *octets, size_t n, const struct broker_fds *fds)
+int channel_send(int fd, const void *octets, size_t n, const struct broker_fds *fds, int flags)
 {
 	union control control = { 0 };
 	struct iovec part = { .iov_base = (void *)octets, .iov_len = n };
@@ -33,7 +33,7 @@ int channel_send(int fd, const void *octets, size_t n, const struct broker_fds *
 		msg.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
 	}
 	do
-		sent = sendmsg(fd, &msg, MSG_NOSIGNAL);
+		sent = sendmsg(fd, &msg, MSG_NOSIGNAL | flags);
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
@@ -88,8 +88,8 @@ int channel_receive(int fd, void *octets, size_t n, size_t mask_at, struct broke
 	do
 		got = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | flags);
 	while (got < 0 && errno == EINTR);
-	if (got <= 0)
-		return !got || errno == ECONNRESET ? -EPIPE : -errno;
+	if (got < 0)
+		return errno == ECONNRESET ? -EPIPE : -errno;
 	n_fds = take_channel_fds(&msg, list);
 	if ((size_t)got == n)
 		memcpy(&mask, (const uint8_t *)octets + mask_at, sizeof(mask));
@@ -98,5 +98,5 @@ int channel_receive(int fd, void *octets, size_t n, size_t mask_at, struct broke
 		return 0;
 	while (n_fds)
 		close(list[--n_fds]);
-	return -EPROTO;
+	return got ? -EPROTO : -EPIPE; /* an empty packet looks like the end */
 }

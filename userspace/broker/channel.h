@@ -12,9 +12,10 @@
 
 #include "broker/request.h"
 
-/* Sends n octets, which have the mask of `fds`. The caller keeps the descriptors. Blocks while the
- * socket is full. 0 or -errno; -EPIPE: the other side has ended. */
-int channel_send(int fd, const void *octets, size_t n, const struct broker_fds *fds)
+/* Sends n octets, which have the mask of `fds`. The caller keeps the descriptors. `flags`: 0, which
+ * blocks while the socket is full, or MSG_DONTWAIT. 0 or -errno; -EPIPE: the other side has ended.
+ */
+int channel_send(int fd, const void *octets, size_t n, const struct broker_fds *fds, int flags)
 	__attribute__((warn_unused_result));
 
 /*

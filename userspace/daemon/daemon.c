@@ -25,6 +25,10 @@
 #include "report/report.h"
 #include "report/top_names.h"
 
+/* Before heartbeat.c takes control's thread for one that hangs. Making maps of some hundred GiB
+ * takes a minute. */
+#define BROKER_PATIENCE_MS 240000
+
 /* --- Events ----------------------------------------------------------------------------------- */
 
 static void on_daemon_signal(struct daemon *d)
@@ -256,7 +260,7 @@ static int drop_privileges(const struct config *config)
 	if (has_dpdk_port(config)) {
 		err = privilege_drop_alone();
 	} else {
-		err = broker_start();
+		err = broker_start(BROKER_PATIENCE_MS);
 		if (err) {
 			log_error("start: broker: %s", err_text(err));
 			return err;

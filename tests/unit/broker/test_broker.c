@@ -1,16 +1,186 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests in work. */
-#include "broker/serve.h"
+/* A guardian and its brokers, without anything to load: each call ends, whatever they do. */
+#include "broker/broker.h"
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "bpf/hook_state.h"
+#include "broker/channel.h"
+#include "broker/serve.h"
+#include "tests/lib/must.h"
+
+#define FOR_EVER_MS 60000
+#define WAIT_MS     20000 /* for a process on a busy machine */
+
+/* The only child of a process, or 0. */
+static pid_t child_of(pid_t parent)
+{
+	char path[64];
+	int pid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+static void sleep_ms(unsigned int ms)
+{
+	const struct timespec time = { .tv_nsec = (long)ms * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* The broker that follows `before`; 0: the first one. */
+static pid_t await_broker(pid_t guardian, pid_t before)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		const pid_t pid = child_of(guardian);
+
+		if (pid && pid != before)
+			return pid;
+		sleep_ms(1);
+	}
+	fail_msg("no broker follows %d", (int)before);
+	return 0;
+}
+
+/* A request that needs no capability: no interface has this name. */
+static int call(void)
+{
+	struct broker_request request = { .operation = BROKER_FIND, .ifname = "volley-none" };
+	struct broker_reply reply;
+	struct broker_fds out;
+
+	return broker_call(&request, NULL, &reply, &out);
+}
+
+static void start_broker(uint32_t patience_ms, pid_t *guardian, pid_t *pid)
+{
+	MUST(!broker_start(patience_ms));
+	*guardian = child_of(getpid());
+	MUST(*guardian);
+	*pid = await_broker(*guardian, 0);
+	assert_string_equal(broker_problem(), "");
+}
+
+static void test_a_broker_that_hangs(void **state)
+{
+	pid_t guardian, pid;
+
+	(void)state;
+	start_broker(100, &guardian, &pid);
+	kill(pid, SIGSTOP);
+	assert_int_equal(call(), ERR_BROKER);
+	assert_string_not_equal(broker_problem(), "");
+	for (int i = 0; i < 1000; i++) /* does not wait again */
+		assert_int_equal(call(), ERR_BROKER);
+	broker_stop();
+	kill(guardian, SIGKILL);
+	waitpid(guardian, NULL, 0);
+	kill(pid, SIGKILL);
+}
+
+/* The daemon's ends of the channels, which broker.c keeps to itself. */
+static void find_channels(int channels[BROKER_N_CHANNELS])
+{
+	int n = 0, type;
+	socklen_t len;
+
+	for (int fd = 0; fd < 64 && n < BROKER_N_CHANNELS; fd++) {
+		len = sizeof(type);
+		if (!getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) && type == SOCK_SEQPACKET)
+			channels[n++] = fd;
+	}
+	assert_int_equal(n, BROKER_N_CHANNELS);
+}
+
+/* The daemon reads nothing of the second channel, and replies fill it: then there is no room to
+ * tell that a broker has died. The guardian starts the next one all the same. */
+static void test_a_channel_that_is_full(void **state)
+{
+	int channels[BROKER_N_CHANNELS], n;
+	pid_t guardian, pid;
+
+	(void)state;
+	start_broker(FOR_EVER_MS, &guardian, &pid);
+	find_channels(channels);
+	/* the broker reads no more when it waits for room for a reply */
+	for (n = 0; n < 100000; n++)
+		if (send(channels[BROKER_CHANNEL_MAP], "", 1, MSG_DONTWAIT) < 0) {
+			sleep_ms(20);
+			if (send(channels[BROKER_CHANNEL_MAP], "", 1, MSG_DONTWAIT) < 0)
+				break;
+		}
+	assert_in_range(n, 10, 99999);
+	kill(pid, SIGKILL);
+	await_broker(guardian, pid);
+	while (call() == ERR_BROKER) /* the news of the death */
+		continue;
+	assert_int_equal(call(), 0);
+	assert_string_equal(broker_problem(), "");
+	broker_stop();
+	assert_int_equal(waitpid(guardian, NULL, 0), -1);
+}
+
+static void send_find(int fd, uint32_t number)
+{
+	const struct broker_request request = { .operation = BROKER_FIND,
+						.number = number,
+						.log_level = LOG_LEVEL_INFO,
+						.ifname = "volley-none" };
+	struct broker_fds none;
+
+	broker_fds_init(&none);
+	assert_int_equal(channel_send(fd, &request, sizeof(request), &none, 0), 0);
+}
+
+/* The daemon has been told that this request is lost: the next broker must not do it. */
+static void test_a_request_that_is_lost(void **state)
+{
+	int channels[BROKER_N_CHANNELS];
+	struct broker_reply reply;
+	struct broker_fds none;
+	bool is_told = false;
+	pid_t guardian, pid;
+
+	(void)state;
+	start_broker(FOR_EVER_MS, &guardian, &pid);
+	find_channels(channels);
+	kill(pid, SIGSTOP);
+	send_find(channels[0], 1000);
+	kill(pid, SIGKILL);
+	await_broker(guardian, pid);
+	send_find(channels[0], 1001);
+	do {
+		assert_int_equal(channel_receive(channels[0], &reply, sizeof(reply),
+						 offsetof(struct broker_reply, fds_mask), &none, 0),
+				 0);
+		assert_int_not_equal(reply.number, 1000);
+		is_told |= !reply.number && reply.code == ERR_BROKER;
+	} while (reply.number != 1001);
+	assert_true(is_told);
+	assert_int_equal(reply.code, 0);
+	broker_stop();
+}
 
 /* The reply to a request that changed the program is lost: the daemon's number is an old one. */
 static void test_another_program(void **state)
@@ -37,8 +207,12 @@ static void test_another_program(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_broker_that_hangs),
+		cmocka_unit_test(test_a_channel_that_is_full),
+		cmocka_unit_test(test_a_request_that_is_lost),
 		cmocka_unit_test(test_another_program),
 	};
 
+	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void test_places(void **state)
 	for (size_t i = 0; i < BROKER_N_FDS; i += 2)
 		fds.fd[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	sent.fds_mask = broker_fds_mask(&fds);
-	assert_int_equal(channel_send(pair[0], &sent, sizeof(sent), &fds), 0);
+	assert_int_equal(channel_send(pair[0], &sent, sizeof(sent), &fds, 0), 0);
 	broker_fds_close(&fds);
 	assert_int_equal(receive(&got, &out), 0);
 	assert_memory_equal(&got, &sent, sizeof(sent));
@@ -70,6 +70,7 @@ static void test_places(void **state)
 			assert_int_equal(fcntl(out.fd[i], F_GETFD), FD_CLOEXEC);
 	}
 	broker_fds_close(&out);
+	assert_int_equal(broker_fds_mask(&out), 0);
 	assert_int_equal(n_open_fds(), before);
 }
 
@@ -86,7 +87,7 @@ static void test_masks(void **state)
 	fds.fd[0] = fds.fd[1] = pair[0];
 	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
 		r.fds_mask = masks[i];
-		assert_int_equal(channel_send(pair[0], &r, sizeof(r), &fds), 0);
+		assert_int_equal(channel_send(pair[0], &r, sizeof(r), &fds, 0), 0);
 		assert_int_equal(receive(&r, &out), -EPROTO);
 		assert_int_equal(broker_fds_mask(&out), 0);
 		assert_int_equal(n_open_fds(), before);
@@ -96,19 +97,22 @@ static void test_masks(void **state)
 /* Shorter, longer, empty. */
 static void test_lengths(void **state)
 {
-	static const size_t lengths[] = { 1, MASK_AT, sizeof(struct broker_request) - 1,
+	static const size_t lengths[] = { 0, 1, MASK_AT, sizeof(struct broker_request) - 1,
 					  sizeof(struct broker_request) + 1 };
 	const int before = n_open_fds();
 	uint8_t octets[sizeof(struct broker_request) + 1] = { 0 };
 	struct broker_request r;
 	struct broker_fds fds, out;
+	uint64_t mask;
 
 	(void)state;
 	broker_fds_init(&fds);
 	fds.fd[3] = pair[0];
+	mask = broker_fds_mask(&fds);
+	memcpy(octets + MASK_AT, &mask, sizeof(mask)); /* so only the length is wrong */
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		assert_int_equal(channel_send(pair[0], octets, lengths[i], &fds), 0);
-		assert_int_equal(receive(&r, &out), -EPROTO);
+		assert_int_equal(channel_send(pair[0], octets, lengths[i], &fds, 0), 0);
+		assert_int_equal(receive(&r, &out), lengths[i] ? -EPROTO : -EPIPE);
 		assert_int_equal(n_open_fds(), before);
 	}
 }
@@ -150,7 +154,7 @@ static void test_the_end(void **state)
 	assert_int_equal(receive(&r, &fds), -EAGAIN);
 	close(pair[0]);
 	assert_int_equal(receive(&r, &fds), -EPIPE);
-	assert_int_equal(channel_send(pair[1], &r, sizeof(r), &fds), -EPIPE);
+	assert_int_equal(channel_send(pair[1], &r, sizeof(r), &fds, 0), -EPIPE);
 	pair[0] = dup(pair[1]);
 }
 

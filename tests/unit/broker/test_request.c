@@ -19,6 +19,8 @@ static const struct cache_sizes sizes = {
 	.bytes = 16u << 20, .n_segments = 64, .n_buckets = 4 * VOLLEY_PAGE_BUCKETS, .n_zones = 16
 };
 
+#define SEGMENTS_MAX ((1ull << 32) / VOLLEY_SEGMENT_UNITS)
+
 enum { NAME = 1, PROGRAM = 2, SIZES = 4, SHARED = 8, XSKS = 16, NUMBER = 32, DPDK = 64, MAP = 128 };
 
 static const struct row {
@@ -135,6 +137,8 @@ static void test_heads(void **state)
 		r = make_request(row);
 		r.log_level = LOG_LEVEL_DEBUG + 1;
 		refuse(&r, row, "head");
+		r.log_level = LOG_LEVEL_ERROR - 1;
+		refuse(&r, row, "head");
 		r = make_request(row);
 		r.log_format = 2;
 		refuse(&r, row, "head");
@@ -250,6 +254,7 @@ static void test_sizes(void **state)
 		{ .n_segments = 1, .n_buckets = 0, .n_zones = 16 },
 		{ .n_segments = 1, .n_buckets = VOLLEY_PAGE_BUCKETS + 1, .n_zones = 16 },
 		{ .n_segments = 1, .n_buckets = VOLLEY_PAGE_BUCKETS, .n_zones = 1 },
+		{ .n_segments = SEGMENTS_MAX + 1, .n_buckets = VOLLEY_PAGE_BUCKETS, .n_zones = 16 },
 		{ .n_segments = UINT32_MAX, .n_buckets = VOLLEY_PAGE_BUCKETS, .n_zones = 16 },
 	};
 
@@ -262,6 +267,8 @@ static void test_sizes(void **state)
 				r.sizes = wrong[k];
 				refuse(&r, &rows[i], "sizes");
 			}
+			r.sizes.n_segments = SEGMENTS_MAX;
+			assert_null(fault_of(&r, &rows[i], true));
 		} else {
 			r.sizes.n_names_lines = 1;
 			refuse(&r, &rows[i], "sizes");
