@@ -315,6 +315,9 @@ test-clang: $(ALL) ## clang compiles userspace without a warning, too (CC=clang)
 test-asan: ## the unit tests under AddressSanitizer and UBSan
 	@$(MAKE) SAN=address,undefined test-unit
 
+# Some of these start the resolver's process, which has no sanitizer.
+test-asan test-tsan: | $(O)/bin/volley-resolver
+
 # What test-asan, test-tsan-cache and test-fuzz run, compiled.
 .PHONY: sanitized checked unit-programs fuzz-programs
 sanitized:
