@@ -63,7 +63,8 @@ int executable_open(struct executable *program, const char *folder, char *err, s
 	code = folder ? open_program_at(program, folder, strlen(folder)) :
 			open_usual_program(program);
 	if (code)
-		snprintf(err, cap, "%s cannot be opened: %s", program->path, err_text(code));
+		snprintf(err, cap, "%s cannot be opened: %s; it is installed with volleyd",
+			 program->path, err_text(code));
 	return code;
 }
 

@@ -207,7 +207,19 @@ int session_start(struct session *s, const struct session_config *config)
 	s->socket_fd = ends[0];
 	if (err)
 		s->pid = 0;
-	return err ? err : send_hello(s, config);
+	else
+		err = send_hello(s, config);
+	return err == -EPIPE ? 0 : err; /* it has ended, and session_hear() perhaps reads why */
+}
+
+/* An end with unread messages is reported before the last message. */
+static ssize_t receive_started(const struct session *s, struct shared_started *started)
+{
+	ssize_t n = recv(s->socket_fd, started, sizeof(*started), MSG_DONTWAIT);
+
+	return n < 0 && errno == ECONNRESET ?
+		       recv(s->socket_fd, started, sizeof(*started), MSG_DONTWAIT) :
+		       n;
 }
 
 int session_hear(struct session *s, int wait_ms, struct shared_started *started)
@@ -221,8 +233,7 @@ int session_hear(struct session *s, int wait_ms, struct shared_started *started)
 	while (n < 0 && errno == EINTR && clock_ns() < end_ns);
 	if (n <= 0)
 		return n ? -errno : -ETIMEDOUT;
-	if (recv(s->socket_fd, started, sizeof(*started), MSG_DONTWAIT) !=
-	    (ssize_t)sizeof(*started)) {
+	if (receive_started(s, started) != (ssize_t)sizeof(*started)) {
 		*started = (struct shared_started){ 0 };
 		return ERR_CLOSED;
 	}
@@ -235,9 +246,14 @@ int session_hear(struct session *s, int wait_ms, struct shared_started *started)
 void session_fail(struct session *s, const struct session_config *config, int code,
 		  struct shared_started *started)
 {
+	const char *why = code == ERR_CLOSED || code == -EPROTO ?
+				  "it ended before it served: if it is of another build than "
+				  "volleyd, install both from one package" :
+				  err_text(code);
+
 	if (!*started->err)
 		snprintf(started->err, sizeof(started->err), "%s does not start: %s",
-			 config->program->path, err_text(code));
+			 config->program->path, why);
 	session_kill(s);
 	(void)session_reap(s);
 }

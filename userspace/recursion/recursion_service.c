@@ -114,6 +114,11 @@ static void put_recursion_fault(char *err, size_t err_cap, const char *why)
 	snprintf(err, err_cap, "recursion%s%s", words_find_key(path) ? "." : ": ", why);
 }
 
+static void put_no_program(char *err, size_t err_cap, const char *why)
+{
+	snprintf(err, err_cap, "recursion: %s", why);
+}
+
 static int start_resolver(struct querier **out, const struct recursion_settings *settings,
 			  const struct querier_env *env, char *err, size_t err_cap)
 {
@@ -148,10 +153,13 @@ static int check_start(const struct recursion_settings *settings, char *err, siz
 	struct executable program;
 	struct querier *resolver;
 	const struct querier_env env = { .program = &program };
-	int code = executable_open(&program, NULL, err, err_cap);
+	char why[320] = "";
+	int code = executable_open(&program, NULL, why, sizeof(why));
 
-	if (code)
+	if (code) {
+		put_no_program(err, err_cap, why);
 		return code;
+	}
 	code = start_resolver(&resolver, settings, &env, err, err_cap);
 	if (!code) {
 		querier_stop(resolver);
@@ -184,7 +192,7 @@ int recursion_check(const struct config *config, char *err, size_t err_cap)
 static int choose_resolver(struct recursion *r, struct setup *s, char *err, size_t err_cap)
 {
 	if (*r->no_program) {
-		snprintf(err, err_cap, "recursion: %s", r->no_program);
+		put_no_program(err, err_cap, r->no_program);
 		return ERR_CONFIG;
 	}
 	if (!r->now.resolver || strcmp(s->settings.text, r->now.settings.text) != 0)

@@ -109,7 +109,24 @@ static int map_shared(struct serving *s, int fd)
 	return -errno;
 }
 
-static int receive_hello(struct serving *s)
+/* 0; -EPROTO; or ERR_CONFIG with a sentence for the server. */
+static int check_hello(struct shared_hello *hello, char *why, size_t cap)
+{
+	hello->version[sizeof(hello->version) - 1] = 0;
+	if (strcmp(hello->version, VOLLEY_VERSION) != 0) {
+		snprintf(why, cap,
+			 "volley-resolver is " VOLLEY_VERSION ", and volleyd is %s: install both "
+			 "from one package",
+			 hello->version);
+		return ERR_CONFIG;
+	}
+	return hello->sizes.n_threads && hello->sizes.n_threads <= RESOLVER_THREADS_MAX &&
+			       hello->sizes.n_desks <= SHARED_DESKS_MAX ?
+		       0 :
+		       -EPROTO;
+}
+
+static int receive_hello(struct serving *s, char *why, size_t cap)
 {
 	struct shared_hello *hello = &s->hello;
 	int fd, doors[RESOLVER_THREADS_MAX];
@@ -117,11 +134,7 @@ static int receive_hello(struct serving *s)
 
 	if (err)
 		return err;
-	hello->version[sizeof(hello->version) - 1] = 0;
-	if (strcmp(hello->version, VOLLEY_VERSION) != 0 || !hello->sizes.n_threads ||
-	    hello->sizes.n_threads > RESOLVER_THREADS_MAX ||
-	    hello->sizes.n_desks > SHARED_DESKS_MAX)
-		err = -EPROTO;
+	err = check_hello(hello, why, cap);
 	err = err ? err : map_shared(s, fd);
 	close(fd);
 	s->bells = calloc(hello->sizes.n_desks + 1, sizeof(*s->bells));
@@ -278,15 +291,16 @@ int serve_run(int socket_fd)
 {
 	struct serving s = { .socket_fd = socket_fd };
 	struct shared_started started = { 0 };
-	int err;
 
 	prctl(PR_SET_NAME, "volley-resolver"); /* it was executed by the number of a file */
 	close_range((unsigned int)socket_fd + 1, ~0U, 0);
 	bind_to_server();
 	signal(SIGPIPE, SIG_IGN);
-	err = receive_hello(&s);
-	if (err) {
-		fprintf(stderr, "volley-resolver: it is started by volleyd: %s\n", err_text(err));
+	started.code = receive_hello(&s, started.err, sizeof(started.err));
+	if (started.code) {
+		if (send(socket_fd, &started, sizeof(started), MSG_NOSIGNAL) < 0)
+			fprintf(stderr, "volley-resolver: it is started by volleyd: %s\n",
+				err_text(started.code));
 		return EXIT_FAILURE;
 	}
 	log_open("volley-resolver", LOG_LEVEL_NOTICE);
