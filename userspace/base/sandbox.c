@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <openssl/crypto.h>
 #include <pthread.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -301,15 +302,17 @@ static void *shrink_heap(void *unused)
 }
 
 /*
- * Otherwise the C library would open files at a time when threads may not any more. When a heap
- * shrinks for the first time, glibc reads how the kernel overcommits memory.
+ * Otherwise libraries would open files at a time when threads may not any more. When a heap shrinks
+ * for the first time, glibc reads how the kernel overcommits memory. At its first use OpenSSL reads
+ * openssl.cnf, and loads the providers and engines that it names.
  */
-static void prepare_library(void)
+static void prepare_libraries(void)
 {
 	pthread_t thread;
 
 	mallopt(M_ARENA_MAX, ARENAS * get_nprocs());
 	tzset();
+	(void)!OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL);
 	if (!pthread_create(&thread, NULL, shrink_heap, NULL))
 		pthread_join(thread, NULL);
 }
@@ -318,7 +321,7 @@ int sandbox_start(enum sandbox_kind kind)
 {
 	int err = 0;
 
-	prepare_library();
+	prepare_libraries();
 	for (unsigned int each = 0; each < SANDBOX_N_KINDS && !err; each++)
 		if (kind == SANDBOX_CONTROL || kind == each)
 			err = make_program((enum sandbox_kind)each);

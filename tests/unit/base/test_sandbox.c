@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A break-in: threads of each kind try what no thread of that kind needs. The process keeps all
- * capabilities of the test, so for root only the filter refuses. Each case is a process of its own,
- * since a sandbox cannot be left.
+ * capabilities of the test, so for root only the filter refuses. Then each kind does what libraries
+ * rarely do in its threads. Each case is a process of its own, since a sandbox cannot be left.
  */
 #include "base/sandbox.h"
 
@@ -13,7 +13,10 @@
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
 #include <linux/perf_event.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -30,7 +33,10 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -266,7 +272,7 @@ static const struct try tries[] = {
 /* --- A process in the sandbox ----------------------------------------------------------------- */
 
 /* What the process tells by its exit status. */
-enum { ALL_WELL, NO_SANDBOX, HAS_WORKED, NOT_COUNTED };
+enum { ALL_WELL, NO_SANDBOX, HAS_WORKED, NOT_COUNTED, IS_REFUSED };
 
 static uint64_t count_refusals(void)
 {
@@ -299,6 +305,11 @@ static int try_all(enum sandbox_kind kind)
 	return ALL_WELL;
 }
 
+static void *stay_idle(void *arg)
+{
+	return arg;
+}
+
 static void *run_kind(void *arg)
 {
 	const enum sandbox_kind kind = *(enum sandbox_kind *)arg;
@@ -308,11 +319,6 @@ static void *run_kind(void *arg)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	sandbox_enter(kind);
 	return (void *)(intptr_t)try_all(kind);
-}
-
-static void *stay_idle(void *arg)
-{
-	return arg;
 }
 
 /* Calls that each thread needs must work, also memory from another arena and a nested thread. */
@@ -363,37 +369,163 @@ static void a_break_in_gets_nothing(void **state)
 	assert_int_equal(kill(victim, 0), 0);
 }
 
-/* The C library opens a file when the first heap of a thread shrinks. */
-static void *shrink_heap_in_thread(void *arg)
+/* --- What libraries do in a thread: true if it works ------------------------------------------ */
+
+/* glibc opens a file when the first heap of a thread shrinks. */
+static bool use_heap(void)
 {
 	void *volatile blocks[10];
 
-	sandbox_enter(SANDBOX_QUIET);
 	for (int i = 0; i < 10; i++)
 		blocks[i] = malloc(100000);
 	for (int i = 0; i < 10; i++)
 		free(blocks[i]);
-	return arg;
+	return true;
 }
 
-static int shrink_sandboxed(enum sandbox_kind kind)
+static bool use_clock_text(void)
 {
-	struct sandbox_state state;
+	const time_t at = 0;
+	struct tm tm;
+	char text[40];
+
+	return gmtime_r(&at, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+/* At its first use in a process OpenSSL reads openssl.cnf, by which it may load libraries. */
+static bool use_openssl(void)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE], octets[16];
+
+	return EVP_Digest("a", 1, digest, NULL, EVP_sha256(), NULL) == 1 &&
+	       RAND_bytes(octets, sizeof(octets)) == 1;
+}
+
+static bool use_membarrier(void)
+{
+	return syscall(SYS_membarrier, 0 /* MEMBARRIER_CMD_QUERY */, 0, 0) >= 0;
+}
+
+/* There is no map -1. */
+static bool use_map_update(void)
+{
+	union bpf_attr attr = { .map_fd = (uint32_t)-1 };
+
+	return syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)) == -1;
+}
+
+/* Nobody listens there, which the last call tells. */
+static bool use_sd_notify(void)
+{
+	setenv("NOTIFY_SOCKET", "@volley-test-of-nobody", 1);
+	return sd_notify(0, "WATCHDOG=1") == -ECONNREFUSED;
+}
+
+/* As sd_journal_send() with a message that is too large for a datagram, but to nobody. */
+static bool use_journal(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "/nonexistent/volley" };
+	struct msghdr message = { .msg_name = &to, .msg_namelen = sizeof(to) };
+	const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), size = 8 << 20;
+	const int file = memfd_create("journal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	bool works = fd >= 0 && file >= 0 &&
+		     !setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) &&
+		     write(file, "a", 1) == 1 && !fcntl(file, F_ADD_SEALS, F_SEAL_WRITE) &&
+		     sendmsg(fd, &message, MSG_NOSIGNAL) == -1 && errno == ENOENT;
+
+	close(fd);
+	close(file);
+	return works;
+}
+
+static bool use_tcp_listener(void)
+{
+	const struct sockaddr_in at = { .sin_family = AF_INET,
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool works = fd >= 0 && !bind(fd, (const struct sockaddr *)&at, sizeof(at)) &&
+		     !listen(fd, 1) && accept4(fd, NULL, NULL, SOCK_CLOEXEC) == -1 &&
+		     errno == EAGAIN;
+
+	close(fd);
+	return works;
+}
+
+/* The interface of a link-local address, as text and back. */
+static bool use_interface_name(void)
+{
+	char name[IF_NAMESIZE];
+
+	return if_indextoname(1, name) && if_nametoindex(name) == 1;
+}
+
+static bool use_file(void)
+{
+	FILE *in = fopen("/proc/self/stat", "re");
+	const int c = in ? fgetc(in) : EOF;
+
+	return in && !fclose(in) && c != EOF;
+}
+
+static bool use_thread(void)
+{
 	pthread_t thread;
 
-	(void)kind;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_start(SANDBOX_CONTROL) ||
-	    pthread_create(&thread, NULL, shrink_heap_in_thread, NULL))
-		return NO_SANDBOX;
-	pthread_join(thread, NULL);
-	sandbox_state(&state);
-	return state.n_refused ? HAS_WORKED : ALL_WELL;
+	return !pthread_create(&thread, NULL, stay_idle, NULL) && !pthread_join(thread, NULL);
 }
 
-static void memory_is_given_back_without_a_refusal(void **state)
+struct use {
+	const char *name;
+	bool (*run)(void);
+	uint32_t kinds; /* that need it */
+};
+
+static const struct use uses[] = {
+	{ "memory is given back", use_heap, ALL },
+	{ "a time as text", use_clock_text, ALL },
+	{ "OpenSSL", use_openssl, ALL },
+	{ "membarrier", use_membarrier, ALL },
+	{ "a map is written", use_map_update, K(CONTROL) | K(WORKER) | K(FILES) | K(QUIET) },
+	{ "sd_notify()", use_sd_notify, K(CONTROL) | K(QUIET) },
+	{ "the journal", use_journal, K(REPORTER) },
+	{ "a TCP listener", use_tcp_listener, K(CONTROL) | K(WORKER) },
+	{ "the name of an interface", use_interface_name, K(CONTROL) | K(TRANSFER) | K(RESOLVER) },
+	{ "a file is read", use_file,
+	  K(CONTROL) | K(TRANSFER) | K(RESOLVER) | K(FILES) | K(REPORTER) },
+	{ "a thread", use_thread, K(CONTROL) | K(RESOLVER) | K(FILES) },
+};
+
+static void *use_all(void *arg)
+{
+	const enum sandbox_kind kind = *(enum sandbox_kind *)arg;
+
+	sandbox_enter(kind);
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+		if (!(uses[i].kinds >> kind & 1) || (uses[i].run() && !count_refusals()))
+			continue;
+		fprintf(stderr, "%s: %s: %s\n", sandbox_kind_text(kind), uses[i].name,
+			strerror(errno));
+		return (void *)(intptr_t)IS_REFUSED;
+	}
+	return (void *)(intptr_t)ALL_WELL;
+}
+
+static int use_sandboxed(enum sandbox_kind kind)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_start(SANDBOX_CONTROL) ||
+	    pthread_create(&thread, NULL, use_all, &kind) || pthread_join(thread, &result))
+		return NO_SANDBOX;
+	return (int)(intptr_t)result;
+}
+
+static void libraries_lack_no_call(void **state)
 {
 	(void)state;
-	assert_int_equal(status_of(shrink_sandboxed, SANDBOX_QUIET), ALL_WELL);
+	for (unsigned int kind = 0; kind < SANDBOX_N_KINDS; kind++)
+		assert_int_equal(status_of(use_sandboxed, (enum sandbox_kind)kind), ALL_WELL);
 }
 
 /* A call of another architecture would be a way around each filter: x32 has numbers of its own. */
@@ -468,7 +600,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_break_in_gets_nothing),
 		cmocka_unit_test(a_refusal_that_cannot_be_counted_ends_the_process),
-		cmocka_unit_test(memory_is_given_back_without_a_refusal),
+		cmocka_unit_test(libraries_lack_no_call),
 		cmocka_unit_test(another_architecture_ends_the_process),
 	};
 
