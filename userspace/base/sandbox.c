@@ -8,6 +8,7 @@
 #include "base/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -116,6 +117,10 @@ static int add_call(scmp_filter_ctx ctx, int number, const struct sandbox_row *r
 		return add_values(ctx, number, row);
 	case SANDBOX_PAIRS:
 		return add_pairs(ctx, number, row);
+	case SANDBOX_READ_ONLY:
+		return add_rule(ctx, number, 1,
+				&SCMP_CMP(row->n_arg, SCMP_CMP_MASKED_EQ,
+					  O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY));
 	default:
 		return add_rule(ctx, number, 0, NULL);
 	}

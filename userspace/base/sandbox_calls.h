@@ -32,6 +32,7 @@ enum sandbox_when {
 	SANDBOX_NO_EXEC,     /* the third has no PROT_EXEC */
 	SANDBOX_ONE_OF,      /* argument n_arg, under mask, is in `values` */
 	SANDBOX_PAIRS,       /* `values` has pairs: family, type; type 0: each */
+	SANDBOX_READ_ONLY,   /* argument n_arg has flags of open(2) that only read what exists */
 };
 
 #define SANDBOX_VALUES_MAX 12

@@ -235,7 +235,7 @@ try {
 
 static const struct try tries[] = {
 	{ "open /etc/shadow", try_open_shadow, K(WORKER) | K(LISTENER) | K(QUIET) },
-	{ "write a file", try_write_file, K(WORKER) | K(LISTENER) | K(QUIET) },
+	{ "write a file", try_write_file, READERS },
 	{ "remove a file", try_unlink, READERS },
 	{ "load a BPF program", try_load_bpf, ALL },
 	{ "ptrace", try_ptrace, ALL },
