@@ -44,7 +44,7 @@
 	F(RIGHTS, rights, WARNS, "",                                                          \
 	  "a user or group of control.read or control.change is not on this host")            \
 	F(SANDBOX, sandbox, WARNS, "",                                                        \
-	  "a thread has asked for a system call that it never needs, or may make each one")  \
+	  "a thread was refused a system call since the start, or may make each one")         \
 	F(RUNNER, runner, WARNS, "",                                                          \
 	  "the process that starts the commands of zones[].verify has ended")                 \
 	F(BROKER, broker, WARNS, "",                                                          \
