@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files that a configuration names: regular_...() opens them, replace_...() replaces them as a
- * whole, writable_...() tells whether they could be written.
+ * whole, writable_...() tells whether they could be written. And files in memory.
  *
  * Opens regular files for reading, and nothing else. Opening a FIFO waits for a writer and reading
  * a terminal waits for input: control's thread would stop, also for SIGTERM. Opening a device may
@@ -87,5 +87,12 @@ int writable_check(const char *path) __attribute__((warn_unused_result));
 
 /* 0 if this process could replace @path, or make it: the same folder takes a temporary file. */
 int writable_check_replaced(const char *path) __attribute__((warn_unused_result));
+
+/*
+ * Opens a new file in memory for reading and writing, with these flags of memfd_create() beside
+ * close-on-exec. Nobody can execute it, where the kernel can say so (Linux 6.3): some hosts refuse
+ * other files in memory (vm.memfd_noexec). A descriptor, or -errno. Any thread.
+ */
+int memory_file_open(const char *name, unsigned int flags) __attribute__((warn_unused_result));
 
 #endif

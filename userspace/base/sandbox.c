@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
 
 #define NUMBERS_MAX 512
@@ -45,7 +46,7 @@ static struct {
 	struct sock_fprog programs[SANDBOX_N_KINDS];
 	uint32_t refused[SANDBOX_N_KINDS][NUMBERS_MAX]; /* atomic */
 	bool is_logged[SANDBOX_N_KINDS][NUMBERS_MAX];
-	char problem[160];
+	char problem[192];
 	const char *why_not;
 	enum sandbox_kind kind; /* of the thread that started it, and of all that do not enter */
 	bool is_on;
@@ -209,7 +210,7 @@ static void put_newest(struct sock_filter *at)
 
 static int export_program(scmp_filter_ctx ctx, struct sock_fprog *program)
 {
-	int fd = memfd_create("seccomp", MFD_CLOEXEC), err = fd < 0 ? -errno : 0;
+	int fd = memory_file_open("seccomp", 0), err = fd < 0 ? fd : 0;
 	off_t n = 0;
 	ssize_t got = 0;
 
@@ -373,8 +374,8 @@ static void log_refused(unsigned int kind, unsigned int number)
 	char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, (int)number);
 
 	snprintf(sandbox.problem, sizeof(sandbox.problem),
-		 "sandbox: a thread of kind %s has asked for the system call %s, which it never "
-		 "needs: a break-in, or a fault of volleyd or a library",
+		 "sandbox: a thread of kind %s has asked for the system call %s, which its "
+		 "kind may not make: a break-in, or a fault of volleyd or a library",
 		 sandbox_kind_text((enum sandbox_kind)kind), name ? name : "?");
 	log_error("%s", sandbox.problem);
 	free(name);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -19,8 +18,8 @@ static int copy_to_memory(const char *path)
 
 	if (in < 0)
 		return in;
-	out = memfd_create("volley.yaml", MFD_CLOEXEC);
-	code = out < 0 ? -errno : config_file_copy(in, out);
+	out = memory_file_open("volley.yaml", 0);
+	code = out < 0 ? out : config_file_copy(in, out);
 	close(in);
 	if (!code)
 		return out;

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 
 #define PATH_CAP 32
 
@@ -22,11 +22,11 @@
 /* A descriptor, or -errno. */
 static int write_local_records(char *const *records)
 {
-	int fd = memfd_create("volley-local-data", MFD_CLOEXEC), copy, err = 0;
+	int fd = memory_file_open("volley-local-data", 0), copy, err = 0;
 	FILE *out;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	copy = dup(fd);
 	out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (!out) {

@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "zone/rdprint.h"
 
 #define SLICE_MS   100 /* between two checks whether the load is cancelled */
@@ -39,12 +39,12 @@ static bool is_verify_cancelled(const struct run *run)
 /* Writes the zone as text in memory. A descriptor, open for reading only, or a negative code. */
 static int write_verify_text(const struct zone *zone, const bool *cancel)
 {
-	int fd = memfd_create("zone", MFD_CLOEXEC), read_fd = -1, err;
+	int fd = memory_file_open("zone", 0), read_fd = -1, err;
 	char path[32];
 	FILE *out;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_fd = open(path, O_RDONLY | O_CLOEXEC);
 	err = read_fd < 0 ? -errno : 0;

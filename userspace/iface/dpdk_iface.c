@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "bpf/tables.h"
 #include "port/dpdk.h"
@@ -210,7 +210,7 @@ static int make_object(void)
 {
 	size_t size;
 	const void *bytes = xsks_bpf__elf_bytes(&size);
-	int fd = memfd_create("volley-xsks", MFD_CLOEXEC);
+	int fd = memory_file_open("volley-xsks", 0);
 
 	if (fd >= 0 && write(fd, bytes, size) != (ssize_t)size) {
 		close(fd);

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "tap/tap.h"
 
@@ -44,7 +45,7 @@ static int make_shared(struct session *s, const struct session_config *config)
 	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 	shared_layout_make(&s->layout, &config->sizes);
-	s->memory_fd = memfd_create("volley-resolver", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	s->memory_fd = memory_file_open("volley-resolver", MFD_ALLOW_SEALING);
 	if (s->memory_fd < 0 || ftruncate(s->memory_fd, (off_t)s->layout.total) ||
 	    fcntl(s->memory_fd, F_ADD_SEALS, seals))
 		return -errno;

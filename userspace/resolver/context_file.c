@@ -6,8 +6,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/files.h"
 
 static bool is_first_of_its_zone(const struct resolver_config *c, size_t at)
 {
@@ -66,9 +67,9 @@ int context_file_open(const struct resolver_config *config)
 
 	if (!is_needed(config))
 		return -ENOENT;
-	fd = memfd_create("volley-unbound", MFD_CLOEXEC);
+	fd = memory_file_open("volley-unbound", 0);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	out = kept < 0 ? NULL : fdopen(kept, "w");
 	if (!out) {

@@ -1,0 +1,19 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/files.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#ifndef MFD_NOEXEC_SEAL /* of linux/memfd.h, which goes ill with sys/mman.h */
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+int memory_file_open(const char *name, unsigned int flags)
+{
+	int fd = memfd_create(name, flags | MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, flags | MFD_CLOEXEC); /* before Linux 6.3 */
+	return fd < 0 ? -errno : fd;
+}
