@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""scripts/mirror.sh: which Debian mirror this machine's apt uses, before "apt-get update" as well."""
+"""scripts/mirror.sh: which Debian mirror this machine's apt uses, before "apt-get update" as well; and
+what tests/vm/fetch.py does where that mirror is silent."""
 import os
 import platform
 import subprocess
+import sys
 
 import pytest
 
@@ -72,3 +74,15 @@ def test_the_sources_of_a_suite(apt):
     own = env | {"MIRROR": "http://c.example/debian/"}
     assert mirror(own, "trixie").stdout.endswith(
         "deb http://c.example/debian-security trixie-security main\n")
+
+
+def test_lists_that_did_not_come_are_not_fresh(tmp_path):
+    """For half an hour the lists of packages are not asked for again, but only if they have come."""
+    config = tmp_path / "apt.conf"
+    config.write_text('Acquire::Retries::Delay "false";\n', "ascii")
+    env = os.environ | {"VOLLEY_VM": str(tmp_path), "APT_CONFIG": str(config),
+                        "PYTHONPATH": str(ROOT / "tests/vm"), "MIRROR": "http://127.0.0.1:1/debian"}
+    said = subprocess.run([sys.executable, "-c", 'import fetch; fetch.apt_update(["bookworm"], "amd64")'],
+                          env=env, text=True, timeout=60, capture_output=True, check=False)
+    assert said.returncode and "CalledProcessError" in said.stderr, said
+    assert not (tmp_path / "apt/updated").exists()

@@ -120,8 +120,10 @@ def apt_update(suites, arch):
     text, mark = "\n".join(lines) + "\n", apt / "updated"  # the sources of the last update
     if mark.exists() and time.time() - mark.stat().st_mtime < FRESH_S and mark.read_text() == text:
         return
+    mark.unlink(missing_ok=True)
     (apt / "sources.list").write_text(text)
-    run("apt-get", *apt_options(arch), "update")
+    # Without Error-Mode apt-get succeeds also where the mirror is silent.
+    run("apt-get", *apt_options(arch), "-o", "APT::Update::Error-Mode=any", "update")
     mark.write_text(text)
 
 
