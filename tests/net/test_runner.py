@@ -61,6 +61,17 @@ def test_its_end_is_told(lab, daemon, tmp_path):
     assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
 
 
+def test_ends_of_children_are_ignored(lab, daemon, tmp_path):
+    """By the process that starts volleyd: a command that refuses is heard all the same."""
+    path = write_zone(tmp_path / "z.zone")
+    daemon.configure(zones=[{**zone("z.test", path), "verify": ["false"]}])
+    daemon.spawn(before=["env", "--ignore-signal=CHLD"]).wait_ready()
+    assert lab.ask("www.z.test").rcode() != 0
+    daemon.configure(zones=[{**zone("z.test", path), "verify": ["true"]}])
+    daemon.ctl("zone", "reload")
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
+
+
 def test_it_ends_with_volleyd(daemon, tmp_path):
     """Also while a command runs, and if volleyd is killed."""
     pid = tmp_path / "pid"

@@ -215,6 +215,9 @@ static void block_signals(void)
 	sigaddset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* The process that started volleyd may have ignored it. Then waitpid() tells no status: a
+	 * verify command that refuses a zone would count as one that accepts it. */
+	signal(SIGCHLD, SIG_DFL);
 }
 
 /* Each part gets the parts that it works with; most of these are not open yet. */

@@ -91,6 +91,8 @@ static int refuse_iface(struct iface *iface, int code, const char *sentence)
 	/* A network driver, too, may return -EBUSY: then it is not asked every second. */
 	if ((code == -EBUSY || code == -EPROTO) && !program_is_welcome(iface->config.name))
 		iface->due = IFACE_DUE_WHEN_FREE;
+	if (code == ERR_BROKER) /* the next one may be there already */
+		iface->due = IFACE_DUE_ATTACH;
 	if (code == -ENODEV)
 		iface->state = IFACE_GONE;
 	if (!strncmp(sentence, iface->config.name, name_len) &&

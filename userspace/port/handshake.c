@@ -513,17 +513,17 @@ int handshakes_fd(const struct handshakes *h)
 	return h->done.fd;
 }
 
-static struct handshake *_of_handshake(struct post *post)
+static struct handshake *handshake_of_post(struct post *post)
 {
 	return post ? &of_post(post)->is : NULL;
 }
 
 struct handshake *handshakes_take(struct handshakes *h)
 {
-	return _of_handshake(mailbox_take(&h->done));
+	return handshake_of_post(mailbox_take(&h->done));
 }
 
 struct handshake *handshakes_next(const struct handshake *k)
 {
-	return _of_handshake(k->post.next);
+	return handshake_of_post(k->post.next);
 }

@@ -311,6 +311,7 @@ int serve_run(int socket_fd)
 	    !started.code)
 		wait_for_server(&s);
 	close_serving(&s);
+	sandbox_tick();
 	log_close();
 	return EXIT_SUCCESS;
 }

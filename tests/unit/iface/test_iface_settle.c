@@ -9,10 +9,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/err.h"
 #include "iface/iface_peer.h"
 
 #define NO_SUCH "volley-none-0"
@@ -25,6 +27,8 @@ struct fake {
 
 enum program_mode __wrap_program_mode(const struct program *program);
 void __wrap_program_set_answers(struct program *program, bool driver_answers);
+int __wrap_program_open(struct program **out, struct object_maps *maps,
+			const struct program_want *want, char *err, size_t err_cap);
 
 enum program_mode __wrap_program_mode(const struct program *program)
 {
@@ -34,6 +38,18 @@ enum program_mode __wrap_program_mode(const struct program *program)
 void __wrap_program_set_answers(struct program *program, bool driver_answers)
 {
 	((struct fake *)program)->answers = driver_answers;
+}
+
+static int open_code;
+static unsigned int n_opened;
+
+int __wrap_program_open(struct program **out, struct object_maps *maps,
+			const struct program_want *want, char *err, size_t err_cap)
+{
+	(void)out, (void)maps;
+	n_opened++;
+	snprintf(err, err_cap, "%s: XDP program: %s", want->ifname, err_text(open_code));
+	return open_code;
 }
 
 static int settle(struct iface *iface)
@@ -190,6 +206,28 @@ static void test_attached_again(void **state)
 	assert_int_equal(iface.retry_at_ns, 0);
 }
 
+/* A broker that dies attaches nothing, and the next one is asked again; a driver that refuses the
+ * program is not. */
+static void test_a_broker_that_dies(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "lo", CONFIG_XDP_GENERIC);
+	open_code = ERR_BROKER;
+	n_opened = 0;
+	for (unsigned int n = 1; n < 4; n++) {
+		assert_int_equal(settle(&iface), ERR_BROKER);
+		assert_int_equal(n_opened, n);
+		assert_int_equal(iface.state, IFACE_DEGRADED);
+		assert_non_null(strstr(iface.note, "the broker has ended; kernel sockets answer"));
+	}
+	open_code = -EOPNOTSUPP;
+	assert_int_equal(settle(&iface), -EOPNOTSUPP);
+	assert_int_equal(settle(&iface), 0);
+	assert_int_equal(n_opened, 4);
+}
+
 static void test_closed_has_an_attachment_due(void **state)
 {
 	struct iface iface;
@@ -285,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_detached_stays_detached),
 		cmocka_unit_test(test_an_interface_returns),
 		cmocka_unit_test(test_attached_again),
+		cmocka_unit_test(test_a_broker_that_dies),
 		cmocka_unit_test(test_closed_has_an_attachment_due),
 		cmocka_unit_test(test_what_is_said_of_a_peer),
 		cmocka_unit_test(test_no_veth_is_free),
