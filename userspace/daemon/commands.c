@@ -69,7 +69,7 @@ static int run_zone_status(void *user, const json_t *args, json_t **result, char
 
 	if (name && !zones_find(v->zones, name))
 		return no_such_zone(name, err, err_cap);
-	return give_daemon_command(result, report_zones(v->zones, v->transfers, name));
+	return give_daemon_command(result, report_zones(v->zones, v->transfer_bridge, name));
 }
 
 /* A client that waits for a load. */
@@ -107,7 +107,7 @@ static int call_new_daemon_command(struct call **out, struct daemon *d, const ch
 /* All zones, and the changed keys that need a new start. */
 static json_t *report_reload(struct daemon *d)
 {
-	json_t *o = report_zones(d->zones.zones, d->zones.transfers, NULL),
+	json_t *o = report_zones(d->zones.zones, d->zones.transfer_bridge, NULL),
 	       *warnings = json_array();
 
 	new_start_append(d->config, zone_service_config(&d->zones), warnings);
@@ -126,7 +126,8 @@ static void on_daemon_command_reloaded(void *user, int code)
 
 	code = daemon_tell_reload(d, call->name, code, err, sizeof(err));
 	if (!code)
-		result = call->name ? report_zones(d->zones.zones, d->zones.transfers, call->name) :
+		result = call->name ? report_zones(d->zones.zones, d->zones.transfer_bridge,
+						   call->name) :
 				      report_reload(d);
 	if (!code && !result)
 		code = -ENOMEM;

@@ -89,7 +89,7 @@ static void on_edited(void *user, int code)
 		snprintf(err, sizeof(err), "volleyd stops: the change is given up");
 	else if (code && entry && *entry->stored.error)
 		snprintf(err, sizeof(err), "%s: the change is not made", entry->stored.error);
-	else if (!code && !(result = report_zones(s->zones, s->transfers, e->name)))
+	else if (!code && !(result = report_zones(s->zones, s->transfer_bridge, e->name)))
 		code = -ENOMEM;
 	ctl_answer(s->ctl, e->ticket, clock_ns(), code, result, err);
 	editing_free(e);
@@ -180,7 +180,7 @@ static int refresh_zone_command(struct zone_service *s, const char *name, bool w
 		snprintf(err, err_cap, "%s: this zone has no primaries", entry->name);
 		return -EINVAL;
 	}
-	return transfer_refresh(transfers_thread(s->transfers), entry->apex, whole);
+	return transfer_refresh(transfer_bridge_thread(s->transfer_bridge), entry->apex, whole);
 }
 
 int commands_zone_refresh(void *user, const json_t *args, json_t **result, char *err,
@@ -209,7 +209,7 @@ int commands_zone_notify(void *user, const json_t *args, json_t **result, char *
 		snprintf(err, err_cap, "%s: zones[].notify names no server to notify", entry->name);
 		return ERR_NOT_FOUND;
 	}
-	return transfer_notify(transfers_thread(s->transfers), entry->apex);
+	return transfer_notify(transfer_bridge_thread(s->transfer_bridge), entry->apex);
 }
 
 /* --- zone flush ------------------------------------------------------------------------------- */

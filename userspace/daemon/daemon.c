@@ -139,8 +139,9 @@ static void on_daemon_event(struct daemon *d, const struct epoll_event *at)
 		on_links(d);
 	else if (event.data.fd == loader_fd(d->zones.loader))
 		on_load(d);
-	else if (d->zones.transfers && event.data.fd == transfers_fd(d->zones.transfers))
-		transfers_poll(d->zones.transfers);
+	else if (d->zones.transfer_bridge &&
+		 event.data.fd == transfer_bridge_fd(d->zones.transfer_bridge))
+		transfer_bridge_poll(d->zones.transfer_bridge);
 	else if (event.data.fd == background_fd(d->background))
 		background_poll(d->background);
 	else if (d->jobs.snapshots && event.data.fd == snapshots_fd(d->jobs.snapshots))

@@ -236,14 +236,14 @@ static int open_resolution(struct daemon *d)
 
 static int open_transfers(struct daemon *d)
 {
-	const struct transfers_env env = {
+	const struct transfer_bridge_env env = {
 		.published = &d->published,
 		.engine_config = &d->engine_config,
 		.tap = d->observers.taps.tap,
 	};
 	int code = zone_service_open_transfers(&d->zones, env, d->background);
 
-	return code ? code : events_watch(&d->events, transfers_fd(d->zones.transfers));
+	return code ? code : events_watch(&d->events, transfer_bridge_fd(d->zones.transfer_bridge));
 }
 
 static void put_block_kinds(void *user, uint32_t kinds)
@@ -449,8 +449,8 @@ static int open_crew(struct daemon *d, const struct config *wanted)
 		.n_tcp_conns = d->descriptors.n_tcp,
 		.n_tcp_peers = d->descriptors.n_transfer,
 		.refresh_fd = answer_cache_fd(&d->cache, d->cache.maps.refresh_fd),
-		.handover = transfers_handover(d->zones.transfers),
-		.intake = transfers_intake(d->zones.transfers),
+		.handover = transfer_bridge_handover(d->zones.transfer_bridge),
+		.intake = transfer_bridge_intake(d->zones.transfer_bridge),
 		.tap = d->observers.taps.tap,
 	};
 	char err[512];
@@ -524,7 +524,7 @@ static void stop_serving(struct daemon *d)
 	ask_for_time(d);
 	heartbeat_stop(&d->heartbeat, d->keep);
 	ctl_stop(d->ctl);
-	transfers_stop(d->zones.transfers);
+	transfer_bridge_stop(d->zones.transfer_bridge);
 	policies_cancel(d->recursion.policies);
 	background_free(d->background);
 	resize_free(d->jobs.resize);
@@ -534,7 +534,7 @@ static void stop_serving(struct daemon *d)
 	interfaces_close(&d->interfaces, d->keep);
 	workers_close(d->interfaces.workers);
 	dpdk_iface_end(d->keep);
-	transfers_free(d->zones.transfers);
+	transfer_bridge_free(d->zones.transfer_bridge);
 	close_observers(&d->observers);
 }
 

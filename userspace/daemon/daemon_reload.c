@@ -202,7 +202,8 @@ static void take_back_reload(struct daemon *d)
 	char err[512];
 
 	snprintf(err, sizeof(err), "keys");
-	tell_not_taken_back(transfers_configure(d->zones.transfers, before, err, sizeof(err)), err);
+	tell_not_taken_back(
+		transfer_bridge_configure(d->zones.transfer_bridge, before, err, sizeof(err)), err);
 	tell_not_taken_back(signing_policies_set(&d->zones.signing, before), "signing");
 	tell_not_taken_back(daemon_configure_rate_limits(d, before), "rrl");
 	snprintf(err, sizeof(err), "cookies");
@@ -235,7 +236,7 @@ static int put_behind_recursion(struct daemon *d, struct config *config, zones_d
 static int put_parts(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
 		     char *err, size_t err_cap)
 {
-	int code = transfers_configure(d->zones.transfers, config, err, err_cap);
+	int code = transfer_bridge_configure(d->zones.transfer_bridge, config, err, err_cap);
 
 	if (!code) {
 		code = signing_policies_set(&d->zones.signing, config);

@@ -89,7 +89,7 @@ const struct report_view *daemon_view(struct daemon *d)
 		.names_care = &d->names.care,
 		.published = &d->published,
 		.zones = d->zones.zones,
-		.transfers = d->zones.transfers,
+		.transfer_bridge = d->zones.transfer_bridge,
 		.recursion = d->recursion.recursion,
 		.root_copy = d->recursion.root_copy,
 		.policies = d->recursion.policies,

@@ -63,14 +63,14 @@ static void on_reset(void *user, const struct zones_entry *entry)
 {
 	struct zone_service *s = user;
 
-	if (!transfer_refresh(transfers_thread(s->transfers), entry->apex, true))
+	if (!transfer_refresh(transfer_bridge_thread(s->transfer_bridge), entry->apex, true))
 		return;
 	log_warn("zone %s: its catalog resets it, but %s", entry->name,
 		 zones_is_secondary(entry) ? "its transfers have not begun" :
 					     "it has no primaries");
 }
 
-int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
+int zone_service_open_transfers(struct zone_service *s, struct transfer_bridge_env env,
 				struct background *background)
 {
 	char err[512];
@@ -85,10 +85,10 @@ int zone_service_open_transfers(struct zone_service *s, struct transfers_env env
 	catalogs_on_reset(s->catalogs, on_reset, s);
 	env.store = s->store;
 	env.maintenance = s->maintenance;
-	code = transfers_new(&s->transfers, &env);
+	code = transfer_bridge_new(&s->transfer_bridge, &env);
 	snprintf(err, sizeof(err), "transfers: %s", err_text(code ? code : -ENOMEM));
 	if (!code)
-		code = transfers_configure(s->transfers, s->config, err, sizeof(err));
+		code = transfer_bridge_configure(s->transfer_bridge, s->config, err, sizeof(err));
 	if (code)
 		log_error("%s", err);
 	return code;
@@ -109,7 +109,7 @@ static void on_served(void *user, struct zones_entry *entry, const struct load *
 	struct zone_service *s = user;
 
 	maintenance_served(s->maintenance, entry, fresh);
-	transfers_served(s->transfers, entry);
+	transfer_bridge_served(s->transfer_bridge, entry);
 	catalogs_served(s->catalogs, entry);
 	policies_zone_served(s->policies, entry->name);
 }
@@ -125,7 +125,7 @@ static void on_configured(void *user, struct zones_entry *entry)
 {
 	struct zone_service *s = user;
 
-	transfers_configured(s->transfers, entry);
+	transfer_bridge_configured(s->transfer_bridge, entry);
 	catalogs_configured(s->catalogs, entry);
 }
 
@@ -134,7 +134,7 @@ static void on_gone(void *user, struct zones_entry *entry)
 	struct zone_service *s = user;
 
 	catalogs_gone(s->catalogs, entry);
-	transfers_gone(s->transfers, entry);
+	transfer_bridge_gone(s->transfer_bridge, entry);
 	policies_zone_served(s->policies, entry->name);
 	maintenance_gone(s->maintenance, entry);
 }
@@ -165,7 +165,7 @@ int zone_service_open_zones(struct zone_service *s, struct zones_env env)
 		clock_read(&now);
 		zones_set_time(s->zones, &now);
 		maintenance_set_zones(s->maintenance, s->zones);
-		transfers_set_zones(s->transfers, s->zones);
+		transfer_bridge_set_zones(s->transfer_bridge, s->zones);
 		catalogs_set_zones(s->catalogs, s->zones);
 		err = zones_configure(s->zones, s->config, on_zone_service_loaded, s);
 	}

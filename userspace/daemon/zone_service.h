@@ -3,7 +3,7 @@
 /*
  * The zones that are served, with the parts that load, store, sign and transfer them (zonemgr):
  *
- *	loader ─► store ─► maintenance, catalogs ─► transfers ─► zones
+ *	loader ─► store ─► maintenance, catalogs ─► transfer bridge ─► zones
  *
  * Control's thread calls all of these.
  */
@@ -21,7 +21,7 @@
 #include "zonemgr/catalogs.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/transfers.h"
+#include "zonemgr/transfer_bridge.h"
 #include "zonemgr/maintenance.h"
 #include "zonemgr/zonemgr.h"
 
@@ -37,7 +37,7 @@ struct zone_service {
 	struct maintenance *maintenance;
 	struct catalogs *catalogs;
 	struct signing_policies signing;
-	struct transfers *transfers;
+	struct transfer_bridge *transfer_bridge;
 	struct zones *zones;
 	struct progress progress;
 	bool is_loaded; /* the zones of the start are in place */
@@ -56,7 +56,7 @@ int zone_service_open_loader(struct zone_service *s, unsigned int n)
  * env.maintenance. 0 or a negative code, logged: an operator must deal with a store that is damaged
  * or in use.
  */
-int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
+int zone_service_open_transfers(struct zone_service *s, struct transfer_bridge_env env,
 				struct background *background) __attribute__((warn_unused_result));
 
 /*

@@ -169,9 +169,9 @@ static void read_places(struct answers *a, const struct report_view *v)
 static void read_transfers(struct answers *a, const struct report_view *v)
 {
 	a->of_transfers = (struct engine_answers){ 0 };
-	if (!v->transfers)
+	if (!v->transfer_bridge)
 		return;
-	transfer_answers_add(transfers_thread(v->transfers), &a->of_transfers);
+	transfer_answers_add(transfer_bridge_thread(v->transfer_bridge), &a->of_transfers);
 	add_answers(&a->sum.of, &a->of_transfers.of);
 	for (size_t i = 0; i < ENGINE_OPCODES; i++)
 		a->sum.by_opcode[i] += a->of_transfers.by_opcode[i];

@@ -422,7 +422,7 @@ static void put_certificate(const struct transfer *t, struct metrics_text *out)
 
 static void put_transfers(const struct report_view *v, struct metrics_text *out)
 {
-	const struct transfer *t = transfers_thread(v->transfers);
+	const struct transfer *t = transfer_bridge_thread(v->transfer_bridge);
 	struct transfer_counters c;
 
 	put_certificate(t, out);

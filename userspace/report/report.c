@@ -255,7 +255,7 @@ static json_t *report_transfers(const struct report_view *v)
 	struct transfer_counters c;
 	json_t *o = json_object();
 
-	transfer_counters_read(transfers_thread(v->transfers), &c);
+	transfer_counters_read(transfer_bridge_thread(v->transfer_bridge), &c);
 #define PUT(name, words) json_put_int(o, #name, c.name);
 	TRANSFER_COUNTERS(PUT)
 #undef PUT
@@ -488,7 +488,7 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 	return o;
 }
 
-json_t *report_zones(struct zones *zones, struct transfers *transfers, const char *only)
+json_t *report_zones(struct zones *zones, struct transfer_bridge *bridge, const char *only)
 {
 	const struct zones_entry *one = only ? zones_find(zones, only) : NULL;
 	size_t n_zones = zones_n(zones), n = 0;
@@ -503,7 +503,7 @@ json_t *report_zones(struct zones *zones, struct transfers *transfers, const cha
 		n += !only || entries[n] == one;
 	}
 	if (n)
-		transfer_statuses(transfers_thread(transfers), apexes, statuses, n);
+		transfer_statuses(transfer_bridge_thread(bridge), apexes, statuses, n);
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, report_zone(entries[i], &statuses[i]));
 	free(statuses);

@@ -20,8 +20,8 @@ json_t *report_status(const struct report_view *v);
 /* The addresses as ["ADDRESS@PORT"...]. */
 json_t *report_listen(const struct config_addr *listen, uint32_t n);
 json_t *report_stats(const struct report_view *v);
-/* The zone `only`; NULL: all zones. Asks the thread of `transfers` about their primaries. */
-json_t *report_zones(struct zones *zones, struct transfers *transfers, const char *only);
+/* The zone `only`; NULL: all zones. Asks the thread of `bridge` about their primaries. */
+json_t *report_zones(struct zones *zones, struct transfer_bridge *bridge, const char *only);
 json_t *report_cache(const struct report_view *v);
 json_t *report_ports(const struct report_view *v);
 

@@ -33,7 +33,7 @@
 #include "recursion/root_copy.h"
 #include "report/health.h"
 #include "tap/tap.h"
-#include "zonemgr/transfers.h"
+#include "zonemgr/transfer_bridge.h"
 #include "zonemgr/zonemgr.h"
 
 struct answers;
@@ -95,7 +95,7 @@ struct report_view {
 
 	const struct engine_data *published;
 	struct zones *zones;
-	struct transfers *transfers;
+	struct transfer_bridge *transfer_bridge;
 	const struct recursion *recursion;
 	const struct root_copy *root_copy;
 	const struct policies *policies;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/transfers.h"
+#include "zonemgr/transfer_bridge.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #define COPY_BYTES (16u << 20)
 #define COPY_TIMES 32u
 
-struct transfers {
-	struct transfers_env env;
+struct transfer_bridge {
+	struct transfer_bridge_env env;
 	struct zones *zones;
 	struct handover *handover;
 	struct tcp_intake *intake;
@@ -26,7 +26,7 @@ struct transfers {
 
 /* An event that the zones have not completed yet. */
 struct passage {
-	struct transfers *owner;
+	struct transfer_bridge *owner;
 	uint8_t apex[DNS_NAME_MAX + 1];
 	unsigned int apex_len;
 	uint64_t checked_wall_s, expires_wall_s;
@@ -38,7 +38,7 @@ struct passage {
 	enum dns_rcode rcode;
 };
 
-static struct passage *passage_new(struct transfers *t, const struct transfer_event *event)
+static struct passage *passage_new(struct transfer_bridge *t, const struct transfer_event *event)
 {
 	struct passage *p = calloc(1, sizeof(*p));
 
@@ -60,7 +60,7 @@ static struct passage *passage_new(struct transfers *t, const struct transfer_ev
 static void on_settled(void *user, int code)
 {
 	struct passage *p = user;
-	struct transfers *t = p->owner;
+	struct transfer_bridge *t = p->owner;
 	struct zones_entry *entry = zones_get_apex(t->zones, p->apex, p->apex_len);
 
 	if (!code && entry)
@@ -70,8 +70,8 @@ static void on_settled(void *user, int code)
 	free(p);
 }
 
-static int install_transfers(struct transfers *t, struct zones_entry *entry,
-			     struct transfer_event *event)
+static int install_transferred_zone(struct transfer_bridge *t, struct zones_entry *entry,
+				    struct transfer_event *event)
 {
 	struct passage *p = passage_new(t, event);
 	int err = p ? zones_install(t->zones, entry, event->builder, on_settled, p) : -ENOMEM;
@@ -109,8 +109,8 @@ static int apply_sets(void *user, struct zone_edit *edit, struct zone_error *why
 	return err == ERR_LIMIT ? zone_error_set(why, "", 0, "they take too much work") : err;
 }
 
-static int change_transfers(struct transfers *t, struct zones_entry *entry,
-			    struct transfer_event *event)
+static int apply_transferred_changes(struct transfer_bridge *t, struct zones_entry *entry,
+				     struct transfer_event *event)
 {
 	struct passage *p = passage_new(t, event);
 	struct zone_error why;
@@ -131,14 +131,15 @@ static int change_transfers(struct transfers *t, struct zones_entry *entry,
 	return err;
 }
 
-static void on_primary(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+static void on_primary(struct transfer_bridge *t, struct zones_entry *entry,
+		       struct transfer_event *event)
 {
 	int err = 0;
 
 	if (event->kind == TRANSFER_ZONE)
-		err = install_transfers(t, entry, event);
+		err = install_transferred_zone(t, entry, event);
 	else if (event->kind == TRANSFER_CHANGES)
-		err = change_transfers(t, entry, event);
+		err = apply_transferred_changes(t, entry, event);
 	else if (event->kind == TRANSFER_CHECKED)
 		maintenance_checked(entry, event->checked_wall_s, event->expires_wall_s);
 	else
@@ -175,8 +176,8 @@ static void on_updated(void *user, int code)
 }
 
 /* Returns the rcode, or -1: on_updated() follows. */
-static int update_transfers(struct transfers *t, struct zones_entry *entry,
-			    struct transfer_event *event)
+static int apply_transfer_update(struct transfer_bridge *t, struct zones_entry *entry,
+				 struct transfer_event *event)
 {
 	struct passage *p = passage_new(t, event);
 	struct zone_error why;
@@ -209,12 +210,12 @@ static int update_transfers(struct transfers *t, struct zones_entry *entry,
 
 static void on_transfers_event(void *user, struct transfer_event *event)
 {
-	struct transfers *t = user;
+	struct transfer_bridge *t = user;
 	struct zones_entry *entry = zones_get_apex(t->zones, event->apex, event->apex_len);
 	int rcode;
 
 	if (event->kind == TRANSFER_UPDATE) {
-		rcode = entry ? update_transfers(t, entry, event) : DNS_RCODE_NOTAUTH;
+		rcode = entry ? apply_transfer_update(t, entry, event) : DNS_RCODE_NOTAUTH;
 		if (rcode >= 0)
 			transfer_answer(t->thread, event->request, (unsigned int)rcode);
 	} else if (entry) {
@@ -224,13 +225,13 @@ static void on_transfers_event(void *user, struct transfer_event *event)
 	}
 }
 
-void transfers_served(struct transfers *t, const struct zones_entry *entry)
+void transfer_bridge_served(struct transfer_bridge *t, const struct zones_entry *entry)
 {
 	if (entry->zone)
 		transfer_published(t->thread, entry->apex);
 }
 
-void transfers_configured(struct transfers *t, const struct zones_entry *entry)
+void transfer_bridge_configured(struct transfer_bridge *t, const struct zones_entry *entry)
 {
 	const struct transfer_past past = { entry->stored.known.checked_wall_s,
 					    entry->stored.known.expires_wall_s };
@@ -239,16 +240,16 @@ void transfers_configured(struct transfers *t, const struct zones_entry *entry)
 		log_error("zone %s: no transfers: %s", entry->name, err_text(-ENOMEM));
 }
 
-void transfers_gone(struct transfers *t, const struct zones_entry *entry)
+void transfer_bridge_gone(struct transfer_bridge *t, const struct zones_entry *entry)
 {
 	transfer_drop_zone(t->thread, entry->apex);
 }
 
 /* --- From start to end ------------------------------------------------------------------------ */
 
-int transfers_new(struct transfers **out, const struct transfers_env *env)
+int transfer_bridge_new(struct transfer_bridge **out, const struct transfer_bridge_env *env)
 {
-	struct transfers *t = calloc(1, sizeof(*t));
+	struct transfer_bridge *t = calloc(1, sizeof(*t));
 	struct transfer_env thread = {
 		.published = env->published,
 		.engine_config = env->engine_config,
@@ -268,20 +269,20 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 	if (!err)
 		err = transfer_new(&t->thread, &thread, on_transfers_event, t);
 	if (err) {
-		transfers_free(t);
+		transfer_bridge_free(t);
 		return err;
 	}
 	*out = t;
 	return 0;
 }
 
-void transfers_stop(struct transfers *t)
+void transfer_bridge_stop(struct transfer_bridge *t)
 {
 	if (t && t->thread)
 		transfer_stop(t->thread);
 }
 
-void transfers_free(struct transfers *t)
+void transfer_bridge_free(struct transfer_bridge *t)
 {
 	if (!t)
 		return;
@@ -291,37 +292,38 @@ void transfers_free(struct transfers *t)
 	free(t);
 }
 
-void transfers_set_zones(struct transfers *t, struct zones *zones)
+void transfer_bridge_set_zones(struct transfer_bridge *t, struct zones *zones)
 {
 	t->zones = zones;
 }
 
-struct handover *transfers_handover(struct transfers *t)
+struct handover *transfer_bridge_handover(struct transfer_bridge *t)
 {
 	return t->handover;
 }
 
-struct tcp_intake *transfers_intake(struct transfers *t)
+struct tcp_intake *transfer_bridge_intake(struct transfer_bridge *t)
 {
 	return t->intake;
 }
 
-struct transfer *transfers_thread(struct transfers *t)
+struct transfer *transfer_bridge_thread(struct transfer_bridge *t)
 {
 	return t->thread;
 }
 
-int transfers_configure(struct transfers *t, const struct config *config, char *err, size_t err_cap)
+int transfer_bridge_configure(struct transfer_bridge *t, const struct config *config, char *err,
+			      size_t err_cap)
 {
 	return transfer_configure(t->thread, config, err, err_cap);
 }
 
-int transfers_fd(const struct transfers *t)
+int transfer_bridge_fd(const struct transfer_bridge *t)
 {
 	return transfer_fd(t->thread);
 }
 
-void transfers_poll(struct transfers *t)
+void transfer_bridge_poll(struct transfer_bridge *t)
 {
 	transfer_poll(t->thread);
 }
