@@ -175,9 +175,9 @@ FLOORS   := base dns link \
             resolver querier limits shield rpz engine invalidate census worker \
             config bpf broker iface \
             transfer zonemgr \
-            control policy recursion report daemon \
+            control abuse recursion report daemon \
             client doctor cmd
-OF_THE_DAEMON := transfer zonemgr control policy recursion report daemon
+OF_THE_DAEMON := transfer zonemgr control abuse recursion report daemon
 PROGRAMS := volleyd volleyctl volley-resolver
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.

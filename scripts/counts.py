@@ -27,7 +27,7 @@ SHOWN = 10
 BOOLEANS_MAX = 4
 HEADER_MIN = 20
 BOUND = tuple(f"userspace/{floor}"
-              for floor in ("link", "iface", "transfer", "zonemgr", "census", "control", "policy",
+              for floor in ("link", "iface", "transfer", "zonemgr", "census", "control", "abuse",
                             "recursion", "report", "daemon", "cmd"))
 # File names that stand in more than one folder, and why.
 SAME_THING = "the same thing in the driver and in userspace"

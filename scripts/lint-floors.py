@@ -36,7 +36,7 @@ STOREYS = {
         "querier": "base dns tap resolver",    # the server's side of the resolver's process
         "limits": "xdp base dns",    # of clients: rights, rates, blocks
         "shield": "xdp base dns cache zone",    # names and intervals for the driver, and their check
-        "rpz": "base dns cache zone limits",    # which rule of a policy decides
+        "rpz": "base dns cache zone limits",    # which rule of a response policy zone decides
         "engine": "xdp base dns cache zone resolver limits shield rpz",
         "invalidate": "xdp base dns cache zone engine",    # cached answers that a change affects
         "census": "xdp base dns cache shield engine",    # what the cache holds, counted and matched
@@ -55,12 +55,13 @@ STOREYS = {
     },
     "operator": {
         "control": "base port config",    # sockets for commands and metrics; knows no daemon
-        "policy": "xdp base dns cache limits rpz engine config bpf broker zonemgr control",
-        "recursion": "base dns port cache zone resolver querier limits engine worker config bpf",
+        "abuse": "xdp base dns cache limits config bpf broker engine control",
+        "recursion": "base dns port cache zone resolver querier limits rpz engine worker config bpf "
+                     "zonemgr control",
         "report": "xdp base dns port tap cache zone resolver querier shield rpz engine census "
-                  "config iface zonemgr control policy recursion",
+                  "config iface zonemgr control abuse recursion",
         "daemon": "xdp base dns link port tap cache store querier shield rpz engine invalidate census "
-                  "config bpf broker iface transfer zonemgr control policy recursion report",
+                  "config bpf broker iface transfer zonemgr control abuse recursion report",
     },
     "tools": {
         "client": "base dns port config",    # asks the daemon; knows nothing of it

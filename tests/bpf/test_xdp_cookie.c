@@ -216,7 +216,7 @@ static void test_cookies_are_counted(void **state)
 	}
 }
 
-/* The steps of policy/cookies.h: the known secrets, and the result for a cookie of each. */
+/* The steps of abuse/cookies.h: the known secrets, and the result for a cookie of each. */
 static const struct {
 	const char *first, *second;
 	const char *made; /* the secret of new ones */

@@ -3,7 +3,7 @@
 /*
  * The records of recursion.local-data as a zone of the root. If they do not load, the configuration
  * is refused (config_recursion.c). Control serves the zone that the same function makes
- * (policy/policies.c).
+ * (recursion/rpz_manager.c).
  */
 #ifndef VOLLEY_CONFIG_LOCAL_DATA_H
 #define VOLLEY_CONFIG_LOCAL_DATA_H

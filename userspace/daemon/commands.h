@@ -28,7 +28,7 @@ int commands_config_examine(struct zone_service *s, int fd, const char *from, js
 			    char *err, size_t err_cap);
 
 /*
- * Commands about the rules for clients (policy/): control/ctl_command.h describes a command. The
+ * Commands about the rules for clients (abuse/): control/ctl_command.h describes a command. The
  * comment above each gives its user. Control's thread.
  */
 

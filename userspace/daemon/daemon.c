@@ -175,8 +175,8 @@ static void wait_daemon_for_event(struct daemon *d)
 		maintenance_poll(d->zones.maintenance);
 	if (d->recursion.root_copy)
 		root_copy_poll(d->recursion.root_copy, now.ns);
-	if (d->recursion.has_policies)
-		policies_poll(d->recursion.policies);
+	if (d->recursion.has_rpz)
+		rpz_manager_poll(d->recursion.rpz);
 }
 
 /* --- From start to life ----------------------------------------------------------------------- */
@@ -186,8 +186,8 @@ static int start_daemon_here(struct daemon *d)
 	int code = daemon_open(d);
 
 	while (!code && !d->stopping &&
-	       !(d->zones.is_loaded && d->recursion.has_policies &&
-		 policies_is_idle(d->recursion.policies)))
+	       !(d->zones.is_loaded && d->recursion.has_rpz &&
+		 rpz_manager_is_idle(d->recursion.rpz)))
 		wait_daemon_for_event(d);
 	if (code || d->stopping)
 		return code;

@@ -36,8 +36,8 @@
 #include "daemon/zone_places.h"
 #include "daemon/zone_service.h"
 #include "engine/engine.h"
-#include "policy/block_book.h"
-#include "policy/rate_limits.h"
+#include "abuse/block_book.h"
+#include "abuse/rate_limits.h"
 #include "report/report_view.h"
 
 /* Receivers of the events about answers. */

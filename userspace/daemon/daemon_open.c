@@ -229,8 +229,8 @@ static int open_resolution(struct daemon *d)
 		code = events_watch(&d->events, loader_fd(d->zones.loader));
 	}
 	if (!code)
-		code = daemon_recursion_open_policies(&d->recursion, d->background);
-	d->zones.policies = d->recursion.policies;
+		code = daemon_recursion_open_rpz(&d->recursion, d->background);
+	d->zones.rpz = d->recursion.rpz;
 	return code;
 }
 
@@ -382,7 +382,7 @@ static void on_moved(void *user, struct volley_state *old)
 
 	zones_set_cache(d->zones.zones, cache);
 	recursion_set_cache(d->recursion.recursion, cache);
-	policies_set_cache(d->recursion.policies, cache);
+	rpz_manager_set_cache(d->recursion.rpz, cache);
 	snapshots_set_cache(d->jobs.snapshots, cache);
 	taps_tell_driver(&d->observers.taps);
 	reply_options_tell_driver(&d->options); /* they may have changed since they were copied */
@@ -525,7 +525,7 @@ static void stop_serving(struct daemon *d)
 	heartbeat_stop(&d->heartbeat, d->keep);
 	ctl_stop(d->ctl);
 	transfer_bridge_stop(d->zones.transfer_bridge);
-	policies_cancel(d->recursion.policies);
+	rpz_manager_cancel(d->recursion.rpz);
 	background_free(d->background);
 	resize_free(d->jobs.resize);
 	free_statistics(&d->statistics);

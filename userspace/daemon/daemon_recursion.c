@@ -153,21 +153,21 @@ int daemon_recursion_open(struct daemon_recursion *r, struct config *config,
 	return withdraw_public(r);
 }
 
-static const struct config_recursion *policies_config(void *user)
+static const struct config_recursion *rpz_config(void *user)
 {
 	const struct daemon_recursion *r = user;
 
 	return recursion_config(r->recursion);
 }
 
-static int policies_set_apart(void *user, const struct clients_prefix *prefixes, size_t n)
+static int set_rpz_clients_apart(void *user, const struct clients_prefix *prefixes, size_t n)
 {
 	const struct daemon_recursion *r = user;
 
 	return recursion_set_apart(r->recursion, prefixes, n);
 }
 
-static struct zone *policies_served(void *user, const char *name)
+static struct zone *rpz_zone_of(void *user, const char *name)
 {
 	const struct daemon_recursion *r = user;
 	const struct zones_entry *entry = r->zones->zones ? zones_find(r->zones->zones, name) :
@@ -176,26 +176,26 @@ static struct zone *policies_served(void *user, const char *name)
 	return entry && entry->zone ? zone_ref(entry->zone) : NULL;
 }
 
-static void on_policies(void *user, int code)
+static void on_rpz(void *user, int code)
 {
 	struct daemon_recursion *r = user;
 
 	(void)code; /* load errors are logged elsewhere */
-	r->has_policies = true;
+	r->has_rpz = true;
 }
 
 /*
  * Called before the zones are opened, since zones keep only slots that they know. Lists and zones
  * are read at the same time.
  */
-int daemon_recursion_open_policies(struct daemon_recursion *r, struct background *background)
+int daemon_recursion_open_rpz(struct daemon_recursion *r, struct background *background)
 {
-	struct policies_env env = {
-		.config = policies_config,
+	struct rpz_manager_env env = {
+		.config = rpz_config,
 		.config_user = r,
-		.set_apart = policies_set_apart,
+		.set_apart = set_rpz_clients_apart,
 		.apart_user = r,
-		.served = policies_served,
+		.served = rpz_zone_of,
 		.served_user = r,
 		.cache = r->cache->cache,
 		.published = r->published,
@@ -205,12 +205,12 @@ int daemon_recursion_open_policies(struct daemon_recursion *r, struct background
 		.grace = answer_cache_grace,
 		.grace_user = r->cache,
 	};
-	int err = policies_new(&r->policies, &env);
+	int err = rpz_manager_new(&r->rpz, &env);
 
 	if (!err)
-		r->other_slots[OTHER_SLOT_POLICIES] = policies_slot(r->policies);
+		r->other_slots[OTHER_SLOT_RPZ] = rpz_manager_slot(r->rpz);
 	if (!err)
-		err = policies_reload(r->policies, on_policies, r);
+		err = rpz_manager_reload(r->rpz, on_rpz, r);
 	if (err)
 		log_error("policies: %s", err_text(err));
 	return err;
@@ -247,6 +247,6 @@ void daemon_recursion_stop(struct daemon_recursion *r)
 
 void daemon_recursion_close(struct daemon_recursion *r)
 {
-	policies_free(r->policies);
+	rpz_manager_free(r->rpz);
 	recursion_free(r->recursion);
 }

@@ -4,7 +4,7 @@
  * Recursion and policies: opened at the start, and configured anew by a reload.
  *
  *	recursion/           the clients that may recurse, and the resolver
- *	policy/policies.h    lists and local data
+ *	recursion/rpz_manager.h    lists and local data
  *
  * Control's thread calls all of these.
  */
@@ -22,7 +22,7 @@
 #include "daemon/interfaces.h"
 #include "daemon/zone_service.h"
 #include "engine/engine.h"
-#include "policy/policies.h"
+#include "recursion/rpz_manager.h"
 #include "recursion/recursion_service.h"
 #include "recursion/root_copy.h"
 #include "report/report_view.h"
@@ -31,9 +31,9 @@ struct daemon_recursion {
 	struct recursion *recursion;
 	struct root_copy *root_copy;
 	struct engine_data root_data; /* published->root_copy */
-	struct policies *policies;
+	struct rpz_manager *rpz;
 	uint32_t other_slots[N_OTHER_SLOTS]; /* in the cache; 0: none */
-	bool has_policies;                   /* lists and local data of the start are in place */
+	bool has_rpz;                        /* lists and local data of the start are in place */
 	int64_t wall_ahead_s; /* the wall clock less the monotonic clock, at the last check */
 
 	/* The parts that it works with; they outlive it. */
@@ -55,7 +55,7 @@ int daemon_recursion_open(struct daemon_recursion *r, struct config *config,
 /*
  * After daemon_recursion_open(): begins to load lists and local data. 0 or a negative code, logged.
  */
-int daemon_recursion_open_policies(struct daemon_recursion *r, struct background *background)
+int daemon_recursion_open_rpz(struct daemon_recursion *r, struct background *background)
 	__attribute__((warn_unused_result));
 
 /*

@@ -58,13 +58,13 @@ static void add_zones(json_t *list, const struct zones *zones)
 	}
 }
 
-static void add_policies(json_t *list, const struct policies *policies)
+static void add_rpz_faults(json_t *list, const struct rpz_manager *rpz)
 {
-	char text[POLICIES_TEXT_CAP];
+	char text[RPZ_MANAGER_TEXT_CAP];
 
-	for (size_t i = 0; i < policies_n(policies); i++)
-		if (policies_entry_state(policies_at(policies, i)) != POLICIES_SERVING &&
-		    policies_entry_tell(policies_at(policies, i), text))
+	for (size_t i = 0; i < rpz_manager_n(rpz); i++)
+		if (rpz_manager_entry_state(rpz_manager_at(rpz, i)) != RPZ_MANAGER_SERVING &&
+		    rpz_manager_entry_tell(rpz_manager_at(rpz, i), text))
 			json_array_append_new(list, json_string(text));
 }
 
@@ -74,7 +74,7 @@ json_t *daemon_list_faults(const struct daemon *d)
 	char of_taps[TAPS_ERROR_CAP];
 
 	add_zones(list, d->zones.zones);
-	add_policies(list, d->recursion.policies);
+	add_rpz_faults(list, d->recursion.rpz);
 	if (*block_book_error(d->blocks))
 		json_array_append_new(list, json_sprintf("policy.block: %s",
 							 block_book_error(d->blocks)));
@@ -137,7 +137,7 @@ static void want_size(struct daemon *d, uint64_t bytes)
  * A list that is a zone may be read before its zone is served: then it is put in place last.
  */
 struct reload {
-	struct policies *policies;
+	struct rpz_manager *rpz;
 	zones_done_fn *done;
 	void *user;
 	int code;
@@ -154,10 +154,10 @@ static void part_ended(void *user, int code)
 	if (--reload->n_left)
 		return;
 	if (reload->code != -ECANCELED && !reload->has_awaited_zones &&
-	    !policies_is_idle(reload->policies)) {
+	    !rpz_manager_is_idle(reload->rpz)) {
 		reload->n_left = 1;
 		reload->has_awaited_zones = true;
-		if (!policies_await_zones(reload->policies, part_ended, reload))
+		if (!rpz_manager_await_zones(reload->rpz, part_ended, reload))
 			return;
 	}
 	reload->done(reload->user, reload->code);
@@ -171,15 +171,14 @@ static int start_reload(struct daemon *d, struct config *config, zones_done_fn *
 
 	if (!reload)
 		return -ENOMEM;
-	*reload = (struct reload){
-		.policies = d->recursion.policies, .done = done, .user = user, .n_left = 3
-	};
+	*reload =
+		(struct reload){ .rpz = d->recursion.rpz, .done = done, .user = user, .n_left = 3 };
 	code = zones_configure(d->zones.zones, config, part_ended, reload);
 	if (code) {
 		free(reload);
 		return code;
 	}
-	code = policies_reload(d->recursion.policies, part_ended, reload);
+	code = rpz_manager_reload(d->recursion.rpz, part_ended, reload);
 	if (code)
 		part_ended(reload, code);
 	code = block_book_reload(d->blocks, config, part_ended, reload);

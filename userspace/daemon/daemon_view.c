@@ -23,13 +23,13 @@ static struct report_resize resize_of(const struct daemon *d)
 }
 
 /* If putting policies in place failed at a start, none is in force. */
-static void put_policy_faults(const char **faults, const struct daemon *d)
+static void put_rpz_faults(const char **faults, const struct daemon *d)
 {
-	const struct policies *policies = d->recursion.policies;
+	const struct rpz_manager *rpz = d->recursion.rpz;
 
-	if (policies)
-		faults[policies_n(policies) ? FAULT_POLICIES_OLD : FAULT_POLICIES_ABSENT] =
-			policies_error(policies);
+	if (rpz)
+		faults[rpz_manager_n(rpz) ? FAULT_RPZ_OLD : FAULT_RPZ_ABSENT] =
+			rpz_manager_error(rpz);
 	if (!d->blocks)
 		return;
 	faults[block_book_lacks_list(d->blocks) ? FAULT_BLOCKS_ABSENT : FAULT_BLOCKS_OLD] =
@@ -52,7 +52,7 @@ static void put_view_faults(const char **faults, struct daemon *d)
 	faults[FAULT_STORAGE] = d->zones.storage_error;
 	taps_error(&d->observers.taps, d->observers.taps_error);
 	faults[FAULT_TAPS] = d->observers.taps_error;
-	put_policy_faults(faults, d);
+	put_rpz_faults(faults, d);
 	faults[FAULT_RECURSION_CLIENTS] = recursion_problem(d->recursion.recursion);
 	faults[FAULT_RESOLVER] = recursion_process_problem(d->recursion.recursion);
 	faults[FAULT_RESIZE] = resize_problem(d->jobs.resize);
@@ -75,7 +75,7 @@ const struct report_view *daemon_view(struct daemon *d)
 		.is_ready = d->is_ready,
 		.is_anonymous = d->cache.is_anonymous,
 		.is_adopted = d->cache.is_adopted,
-		.has_policies = d->recursion.has_policies,
+		.has_rpz = d->recursion.has_rpz,
 		.drain = &d->drain,
 		.affinity = &d->affinity,
 		.ifaces = d->interfaces.at,
@@ -92,7 +92,7 @@ const struct report_view *daemon_view(struct daemon *d)
 		.transfer_bridge = d->zones.transfer_bridge,
 		.recursion = d->recursion.recursion,
 		.root_copy = d->recursion.root_copy,
-		.policies = d->recursion.policies,
+		.rpz = d->recursion.rpz,
 		.blocks = d->blocks,
 		.rate_limits = d->rate_limits,
 		.tap = d->observers.taps.tap,

@@ -14,7 +14,7 @@
 #include "daemon/answer_cache.h"
 #include "daemon/heartbeat.h"
 #include "engine/engine.h"
-#include "policy/cookies.h"
+#include "abuse/cookies.h"
 
 struct reply_options {
 	struct cookies *cookies;

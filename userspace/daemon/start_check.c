@@ -18,8 +18,8 @@
 #include "daemon/descriptors.h"
 #include "daemon/taps.h"
 #include "daemon/zone_service.h"
-#include "policy/block_book.h"
-#include "policy/policies.h"
+#include "abuse/block_book.h"
+#include "recursion/rpz_manager.h"
 #include "recursion/recursion_service.h"
 #include "store/store.h"
 #include "transfer/transfer.h"
@@ -111,7 +111,7 @@ static int new_loader(struct check *c, struct loader **loader, unsigned int n)
 	return code;
 }
 
-/* Reads a list as policies.c does. The caller owns the load; NULL: no memory. */
+/* Reads a list as rpz_manager.c does. The caller owns the load; NULL: no memory. */
 static struct load *read_checked_list(struct loader *loader, const struct config_rpz *list)
 {
 	bool is_over = false;
@@ -128,15 +128,15 @@ static struct load *read_checked_list(struct loader *loader, const struct config
 
 static int check_list(struct check *c, struct loader *loader, const struct config_rpz *list)
 {
-	struct policies_entry entry = { .name = list->name };
+	struct rpz_manager_entry entry = { .name = list->name };
 	struct load *load = read_checked_list(loader, list);
-	char text[POLICIES_TEXT_CAP];
+	char text[RPZ_MANAGER_TEXT_CAP];
 
 	if (!load)
 		return -ENOMEM;
 	if (load->code) {
 		load_put_error(load, entry.error, sizeof(entry.error));
-		if (policies_entry_tell(&entry, text))
+		if (rpz_manager_entry_tell(&entry, text))
 			warn(c, "%s", text);
 	} else if (*load->err.warning) {
 		warn(c, "policy %s: %s", load->name, load->err.warning);
@@ -145,7 +145,7 @@ static int check_list(struct check *c, struct loader *loader, const struct confi
 	return 0;
 }
 
-static int check_policies(struct check *c)
+static int check_policy_zones(struct check *c)
 {
 	const struct config_recursion *recursion = &c->config->recursion;
 	struct loader *loader;
@@ -370,7 +370,7 @@ int check_run(const struct config *config, bool with_zones, unsigned int *n_warn
 {
 	/* In the order of daemon_open(). */
 	static int (*const steps[])(struct check *) = {
-		check_process,         check_cache,  check_recursion, check_policies,
+		check_process,         check_cache,  check_recursion, check_policy_zones,
 		check_checked_storage, check_taps,   check_transfers, check_blocks,
 		check_snapshot,        check_rights, check_secrets,   check_zones,
 	};

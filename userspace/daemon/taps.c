@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "broker/maps.h"
-#include "rpz/policy.h"
+#include "rpz/rpz.h"
 
 static void copy_taps_text(char *to, size_t cap, const char *text)
 {
@@ -77,18 +77,18 @@ static int copy_clients(const struct config_query_log *from, struct querylog_con
 }
 
 /* Control's thread or the tap's thread. Both are registered with liburcu, and offline. */
-static bool judge_taps(void *ctx, const struct tap_event *e, struct querylog_policy *out)
+static bool judge_taps(void *ctx, const struct tap_event *e, struct querylog_rpz *out)
 {
 	struct engine_data *published = ctx;
-	const struct policy_client client = { e->family, e->peer };
-	struct policy_said said = { 0 };
-	const struct policy *policy;
+	const struct rpz_client client = { e->family, e->peer };
+	struct rpz_said said = { 0 };
+	const struct rpz *rpz;
 	bool is_changed = false;
 
 	rcu_thread_online();
-	policy = rcu_dereference(published->policy);
-	if (policy)
-		is_changed = policy_said(policy, &client, tap_event_reply(e), e->n_reply, &said);
+	rpz = rcu_dereference(published->rpz);
+	if (rpz)
+		is_changed = rpz_said(rpz, &client, tap_event_reply(e), e->n_reply, &said);
 	rcu_thread_offline();
 	if (is_changed)
 		memcpy(out->list, said.list, sizeof(out->list));

@@ -111,7 +111,7 @@ static void on_served(void *user, struct zones_entry *entry, const struct load *
 	maintenance_served(s->maintenance, entry, fresh);
 	transfer_bridge_served(s->transfer_bridge, entry);
 	catalogs_served(s->catalogs, entry);
-	policies_zone_served(s->policies, entry->name);
+	rpz_manager_zone_served(s->rpz, entry->name);
 }
 
 static void on_sign(void *user, struct zones_entry *entry)
@@ -135,7 +135,7 @@ static void on_gone(void *user, struct zones_entry *entry)
 
 	catalogs_gone(s->catalogs, entry);
 	transfer_bridge_gone(s->transfer_bridge, entry);
-	policies_zone_served(s->policies, entry->name);
+	rpz_manager_zone_served(s->rpz, entry->name);
 	maintenance_gone(s->maintenance, entry);
 }
 

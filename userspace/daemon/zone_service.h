@@ -15,7 +15,7 @@
 #include "base/background.h"
 #include "config/config.h"
 #include "control/ctl.h"
-#include "policy/policies.h"
+#include "recursion/rpz_manager.h"
 #include "report/progress.h"
 #include "store/store.h"
 #include "zonemgr/catalogs.h"
@@ -28,9 +28,9 @@
 #define ZONE_SERVICE_LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
 
 struct zone_service {
-	struct config *config;     /* as the start has read it */
-	struct policies *policies; /* learn of versions that are served; opened before zones */
-	struct ctl *ctl;           /* where clients wait for changes of zones */
+	struct config *config;   /* as the start has read it */
+	struct rpz_manager *rpz; /* learn of versions that are served; opened before zones */
+	struct ctl *ctl;         /* where clients wait for changes of zones */
 	struct loader *loader;
 	struct store *store;     /* NULL: there is no server.storage, or it cannot be opened */
 	char storage_error[640]; /* why it cannot be opened or written to; "": it can */

@@ -12,7 +12,7 @@ struct blocks;
 struct clients;
 struct handover_rules;
 struct limiter;
-struct policy;
+struct rpz;
 struct shield;
 
 /* What is served, and to which clients. Control swaps each pointer (rcu_xchg_pointer) and waits for
@@ -20,7 +20,7 @@ struct shield;
 struct engine_data {
 	struct zone_set *set;    /* RCU, as the others; NULL: no zone */
 	struct clients *clients; /* NULL: no client may recurse, all may ask for our zones */
-	struct policy *policy;   /* NULL: none */
+	struct rpz *rpz;         /* NULL: none */
 	struct engine_recursion *recursion; /* NULL: no questions upstream */
 	struct handover_rules *handover;    /* engine/handover_rules.h; NULL: no handover */
 	/* limits/limiter.h; set before engines exist; NULL: no limits */

@@ -11,7 +11,7 @@
 #include "dns/proto.h"
 #include "dns/query.h"
 #include "engine/engine_config.h"
-#include "rpz/policy_servers.h"
+#include "rpz/rpz_servers.h"
 #include "resolver/resolver_question.h"
 
 #define ENGINE_AHEAD 16 /* queries that are read ahead at most */
@@ -69,10 +69,10 @@ struct engine_held {
 struct engine_search {
 	uint8_t stage;
 	unsigned int at; /* index of the name in the chain */
-	uint64_t policy; /* number of the policy */
+	uint64_t rpz;    /* number of the policy */
 	uint64_t deadline_ns;
 	size_t n_lists; /* how many of its first lists count */
-	struct policy_server_hit hit;
+	struct rpz_server_hit hit;
 	uint8_t zone[NAME_FOLDED_BYTES]; /* the zone whose NS records are looked for */
 	uint16_t names_bytes, name_at;
 	uint8_t names[ENGINE_SERVERS_BYTES]; /* of servers, one after the other */

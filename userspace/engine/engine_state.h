@@ -85,7 +85,7 @@ enum engine_outcome {
 };
 
 /*
- * What the rules of a policy by client say of this one (engine/policy_apply.h). APART: one names
+ * What the rules of a policy by client say of this one (engine/rpz_apply.h). APART: one names
  * it, so answers that are cached for all are not for it. PASSED: and its action is to pass.
  */
 enum answering_standing { ANSWERING_PLAIN, ANSWERING_APART, ANSWERING_PASSED };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "engine/policy_apply.h"
-#include "engine/policy_act.h"
+#include "engine/rpz_apply.h"
+#include "engine/rpz_act.h"
 #include "engine/recursive_query.h"
 #include "engine/special.h"
 
@@ -21,7 +21,7 @@ struct walk {
 	const struct cache_answer *done;
 	const uint8_t *done_name;
 	/* the first alias, even if zones and policies have changed; NULL: taken from these */
-	const struct policy_alias *alias;
+	const struct rpz_alias *alias;
 	/* gets the question if upstream is to be asked; NULL: rq->pending */
 	struct engine_pending *again;
 	uint16_t rcode; /* all 12 bits, of the last step */
@@ -93,7 +93,7 @@ static enum found look_in_zones(struct walk *w, struct cache_answer *a, bool *is
 	return FOUND_HEAD;
 }
 
-static void note_alias(struct engine_follow *f, const struct policy_alias *alias)
+static void note_alias(struct engine_follow *f, const struct rpz_alias *alias)
 {
 	f->is_rewritten |= alias->is_of_list;
 	if (alias->is_of_list)
@@ -307,10 +307,10 @@ static uint16_t finish_follow(struct engine *e, const struct engine_request *rq,
 {
 	const struct engine_client client = engine_client_of(e, rq);
 	struct cache_answer done = *a;
-	struct policy_alias alias = { .n_bytes = (unsigned int)name_bytes(p->question.name),
-				      .ttl_s = p->asked.alias_ttl_s,
-				      .ede_code = p->asked.alias_ede_code,
-				      .is_of_list = p->asked.no_lists };
+	struct rpz_alias alias = { .n_bytes = (unsigned int)name_bytes(p->question.name),
+				   .ttl_s = p->asked.alias_ttl_s,
+				   .ede_code = p->asked.alias_ede_code,
+				   .is_of_list = p->asked.no_lists };
 	struct walk w = { .e = e,
 			  .rq = rq,
 			  .q = q,
@@ -333,7 +333,7 @@ static uint16_t finish_follow(struct engine *e, const struct engine_request *rq,
  */
 static uint16_t finish_alias(struct engine *e, const struct engine_request *rq,
 			     const struct query *q, struct engine_pending *p,
-			     const struct policy_alias *alias, struct cache_answer *a)
+			     const struct rpz_alias *alias, struct cache_answer *a)
 {
 	const struct engine_client client = engine_client_of(e, rq);
 	struct walk w = {
@@ -347,19 +347,19 @@ uint16_t follow_completion(struct engine *e, const struct engine_request *rq, co
 			   struct engine_pending *p, struct cache_answer *a)
 {
 	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
-	struct policy_alias alias = { .n_bytes = 0 };
+	struct rpz_alias alias = { .n_bytes = 0 };
 	uint16_t rcode;
 
 	recursion_resume(e, p, &times);
 	if (!p->asked.has_client)
 		return recursion_finish(e, rq, p, &alias, a);
-	policy_apply_set_apart(e, rq);
+	rpz_apply_set_apart(e, rq);
 	if (p->asked.chain != ENGINE_CHAIN_NONE) {
 		(void)recursion_finish(e, rq, p, &alias, a);
 		return e->now.outcome == ENGINE_REPLIES ? finish_follow(e, rq, q, p, a) :
 							  DNS_RCODE_NOERROR;
 	}
-	if (policy_apply_before(e, rq, q, false, &alias, a, &rcode))
+	if (rpz_apply_before(e, rq, q, false, &alias, a, &rcode))
 		return rcode;
 	if (!alias.n_bytes)
 		rcode = recursion_finish(e, rq, p, &alias, a);

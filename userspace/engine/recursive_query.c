@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "engine/policy_apply.h"
-#include "engine/policy_act.h"
+#include "engine/rpz_apply.h"
+#include "engine/rpz_act.h"
 #include "engine/reply_writer.h"
 #include "engine/servers.h"
 #include "engine/special.h"
@@ -106,7 +106,7 @@ void recursion_note_client(struct engine_pending *p, const struct engine_request
 }
 
 void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
-		      const uint8_t *folded, const struct policy_alias *alias)
+		      const uint8_t *folded, const struct rpz_alias *alias)
 {
 	memset(p->question.name, 0, sizeof(p->question.name));
 	memcpy(p->question.name, folded, name_bytes(folded));
@@ -234,7 +234,7 @@ static const struct volley_entry *find_other(struct engine *e, const struct engi
 		key.flags ^= differences[i];
 		entry = find_recursive_stale(e, &key, rules, now_s);
 		if (entry && may_serve(entry, own->flags, rules, failing) &&
-		    policy_apply_is_for_client(e, entry))
+		    rpz_apply_is_for_client(e, entry))
 			return entry;
 	}
 	return NULL;
@@ -263,7 +263,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	const struct volley_entry *entry;
 	enum cache_verdict verdict;
 
-	policy_apply_set_apart(e, rq);
+	rpz_apply_set_apart(e, rq);
 	if (e->now.standing != ANSWERING_PLAIN) /* its rule comes first: answer_apart() */
 		return CACHE_MISS;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
@@ -404,7 +404,7 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 		return false;
 	/* If a rule let only this client or only TCP pass, the answer is not for all. */
 	if (e->cache && rules->zone_slot && !exists &&
-	    policy_apply_allows_special(e, q->folded, q->qtype, a)) {
+	    rpz_apply_allows_special(e, q->folded, q->qtype, a)) {
 		a->zone_slot = rules->zone_slot;
 		a->zone_gen = rules->zone_gen;
 		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
@@ -484,7 +484,7 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 		return false;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
 	if (cache_lookup(e->cache, e->now.key, rq->now_s, true, &entry) != CACHE_HIT ||
-	    !policy_apply_is_for_client(e, entry))
+	    !rpz_apply_is_for_client(e, entry))
 		return false;
 	answer_as_cached(e, entry, rq->now_s, a);
 	return true;
@@ -497,7 +497,7 @@ static bool find_recursive_target(struct engine *e, const struct engine_request 
 				  const struct recursion_want *want, struct cache_answer *a)
 {
 	return e->cache && recursion_lookup(e, rq, q, rules, a) == CACHE_HIT &&
-	       !(want->no_lists && policy_apply_has_said(e, a));
+	       !(want->no_lists && rpz_apply_has_said(e, a));
 }
 
 uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
@@ -511,7 +511,7 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 		return recursive_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (want->is_target && find_recursive_target(e, rq, q, rules, want, a))
 		return a->flags & DNS_RCODE_MASK;
-	if (policy_apply_before(e, rq, q, want->no_lists, &want->alias, a, &rcode))
+	if (rpz_apply_before(e, rq, q, want->no_lists, &want->alias, a, &rcode))
 		return rcode;
 	if (want->alias.n_bytes)
 		return DNS_RCODE_NOERROR;
@@ -553,7 +553,7 @@ static bool is_spoken_for(struct engine *e, struct engine_pending *p, const stru
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
 		!engine_is_of_parent(e, q->name, n, q->qtype) &&
 		!engine_is_delegated(e, q->name, n, q->qtype)) ||
-	       !policy_apply_allows(e, p, a);
+	       !rpz_apply_allows(e, p, a);
 }
 
 static bool is_recursive_answer(uint16_t rcode)
@@ -661,7 +661,7 @@ static int convert_recursive(struct engine *e, const struct engine_pending *p, u
 }
 
 static uint16_t finish_recursive_with_answer(struct engine *e, const struct engine_request *rq,
-					     struct engine_pending *p, struct policy_alias *alias,
+					     struct engine_pending *p, struct rpz_alias *alias,
 					     struct cache_answer *a, uint32_t ttl_s)
 {
 	uint16_t rcode;
@@ -675,7 +675,7 @@ static uint16_t finish_recursive_with_answer(struct engine *e, const struct engi
 		a->ede = cache_ede(e->now.ede_code);
 	}
 	failures_forget(&e->failures, e->now.key->hash);
-	if (policy_apply_answer(e, rq, p, ttl_s, alias, a, &rcode))
+	if (rpz_apply_answer(e, rq, p, ttl_s, alias, a, &rcode))
 		return rcode;
 	if (alias->n_bytes)
 		return DNS_RCODE_NOERROR;
@@ -710,7 +710,7 @@ static uint16_t finish_recursive_with_failure(struct engine *e, struct engine_pe
 
 	if (e->cache)
 		verdict = cache_lookup(e->cache, e->now.key, times->now_s, false, &entry);
-	if (verdict != CACHE_MISS && !policy_apply_is_for_client(e, entry))
+	if (verdict != CACHE_MISS && !rpz_apply_is_for_client(e, entry))
 		verdict = CACHE_MISS;
 	if (verdict == CACHE_HIT) { /* another worker has the answer by now */
 		answer_as_cached(e, entry, times->now_s, a);
@@ -737,8 +737,7 @@ static uint16_t finish_recursive_with_failure(struct engine *e, struct engine_pe
 }
 
 uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
-			  struct engine_pending *p, struct policy_alias *alias,
-			  struct cache_answer *a)
+			  struct engine_pending *p, struct rpz_alias *alias, struct cache_answer *a)
 {
 	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
 	const struct resolver_question *q = &p->question;
@@ -751,7 +750,7 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
 		return finish_recursive_with_answer(e, rq, p, alias, a, ttl_s);
 	if (is_usable)
 		engine_count(&e->counters.unusable);
-	if (policy_apply_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
+	if (rpz_apply_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
 		return rcode;
 	return finish_recursive_with_failure(e, p, &times,
 					     is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);

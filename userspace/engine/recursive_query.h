@@ -56,7 +56,7 @@
 #define VOLLEY_ENGINE_RECURSIVE_QUERY_H
 
 #include "engine/engine_state.h"
-#include "engine/policy_act.h"
+#include "engine/rpz_act.h"
 
 #define RECURSION_BOGUS_S 60u
 #define RECURSION_LAST_S  1u /* TTL of an answer that a memory gives in its last second */
@@ -94,7 +94,7 @@ struct recursion_want {
 	bool is_unasked;
 	/* The alias that was found. If alias.n_bytes is not 0, *a is this alias, and the question
 	 * goes on with its target. */
-	struct policy_alias alias;
+	struct rpz_alias alias;
 };
 
 /* Turns e to the question of q: sets its key, and clears what was noted of the cache. */
@@ -122,7 +122,7 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
  * target of the alias, `folded`, and its client waits on. Sets e->now.outcome to ENGINE_DEFERS.
  */
 void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
-		      const uint8_t *folded, const struct policy_alias *alias);
+		      const uint8_t *folded, const struct rpz_alias *alias);
 
 /* As engine_refresh(). */
 bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
@@ -142,7 +142,7 @@ void recursion_resume(struct engine *e, struct engine_pending *p, const struct e
  * not set, and the question goes on with the alias's target.
  */
 uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
-			  struct engine_pending *p, struct policy_alias *alias,
+			  struct engine_pending *p, struct rpz_alias *alias,
 			  struct cache_answer *a);
 
 /* Makes p a question without a client, with a new deadline. */

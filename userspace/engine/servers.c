@@ -45,13 +45,13 @@ static void begin_zone(struct engine_search *s, const uint8_t *zone)
 	s->stage = name_n_labels(s->zone) < 2 ? ALL_KNOWN : OF_ZONE;
 }
 
-static void begin_name(struct engine_pending *p, const struct policy *policy, unsigned int at,
+static void begin_name(struct engine_pending *p, const struct rpz *rpz, unsigned int at,
 		       const uint8_t *folded)
 {
 	struct engine_search *s = p->servers.search;
 
 	p->servers.is_begun = true;
-	s->policy = policy_number(policy);
+	s->rpz = rpz_number(rpz);
 	s->at = at;
 	memset(&s->hit, 0, sizeof(s->hit));
 	begin_zone(s, folded);
@@ -107,8 +107,8 @@ static void go_to_apex(struct engine_search *s, const uint8_t *apex)
 		go_up(s);
 }
 
-static void take_server_search_zone(struct engine_search *s, const struct policy *policy,
-				    size_t n_lists, const struct fact *fact)
+static void take_server_search_zone(struct engine_search *s, const struct rpz *rpz, size_t n_lists,
+				    const struct fact *fact)
 {
 	uint8_t owner[NAME_FOLDED_BYTES], server[NAME_FOLDED_BYTES];
 	uint32_t at = fact->message.body_at;
@@ -131,7 +131,7 @@ static void take_server_search_zone(struct engine_search *s, const struct policy
 		n = message_read_name(&fact->message, r.rdata_at, server);
 		if (n < 2) /* the root: the zone has no name server here */
 			continue;
-		policy_add_server(policy, n_lists, server, &s->hit);
+		rpz_add_server(rpz, n_lists, server, &s->hit);
 		add_server_search_name(s, server, n);
 	}
 	if (is_zone)
@@ -140,7 +140,7 @@ static void take_server_search_zone(struct engine_search *s, const struct policy
 		go_up(s);
 }
 
-static void take_addresses(struct engine_search *s, const struct policy *policy, size_t n_lists,
+static void take_addresses(struct engine_search *s, const struct rpz *rpz, size_t n_lists,
 			   const struct fact *fact)
 {
 	const uint16_t qtype = qtype_of(s->stage), n_bytes = qtype == DNS_TYPE_A ? 4 : 16;
@@ -153,23 +153,22 @@ static void take_addresses(struct engine_search *s, const struct policy *policy,
 		if (!at)
 			break;
 		if (r.type == qtype && r.len == n_bytes)
-			policy_add_server_address(policy, n_lists,
-						  n_bytes == 4 ? AF_INET : AF_INET6, r.rdata,
-						  &s->hit);
+			rpz_add_server_address(rpz, n_lists, n_bytes == 4 ? AF_INET : AF_INET6,
+					       r.rdata, &s->hit);
 	}
 	go_on_server_search(s);
 }
 
-static void take_server_search(struct engine_pending *p, const struct policy *policy,
+static void take_server_search(struct engine_pending *p, const struct rpz *rpz,
 			       const struct fact *fact)
 {
 	struct engine_search *s = p->servers.search;
 
 	p->servers.is_unsure |= fact->is_failure;
 	if (s->stage == OF_ZONE)
-		take_server_search_zone(s, policy, s->n_lists, fact);
+		take_server_search_zone(s, rpz, s->n_lists, fact);
 	else
-		take_addresses(s, policy, s->n_lists, fact);
+		take_addresses(s, rpz, s->n_lists, fact);
 }
 
 /* ---- The cache ------------------------------------------------------------------------------- */
@@ -343,7 +342,7 @@ static bool is_server_search_local(int ede_code)
 
 void servers_take(struct engine *e, struct engine_pending *p, const struct engine_times *times)
 {
-	const struct policy *policy = rcu_dereference(e->data->policy);
+	const struct rpz *rpz = rcu_dereference(e->data->rpz);
 	struct engine_search *s = p->servers.search;
 	struct cache_answer a;
 	uint32_t ttl_s;
@@ -352,8 +351,8 @@ void servers_take(struct engine *e, struct engine_pending *p, const struct engin
 
 	if (!is_failure || !is_server_search_local(p->question.ede_code))
 		keep_server_search(e, p, &a, ttl_s, times->now_s);
-	if (policy && policy_number(policy) == s->policy)
-		take_server_search(p, policy, &fact);
+	if (rpz && rpz_number(rpz) == s->rpz)
+		take_server_search(p, rpz, &fact);
 	put_back_server_search(p);
 }
 
@@ -368,15 +367,14 @@ void servers_reset(struct engine_pending *p)
 }
 
 /* True if the next question can change anything. */
-static bool is_server_search_wanted(const struct engine_search *s, const struct policy *policy)
+static bool is_server_search_wanted(const struct engine_search *s, const struct rpz *rpz)
 {
-	bool wants_ipv4 = policy_may_better(policy, s->n_lists, AF_INET, &s->hit);
-	bool wants_ipv6 = policy_may_better(policy, s->n_lists, AF_INET6, &s->hit);
+	bool wants_ipv4 = rpz_may_better(rpz, s->n_lists, AF_INET, &s->hit);
+	bool wants_ipv6 = rpz_may_better(rpz, s->n_lists, AF_INET6, &s->hit);
 
 	switch ((enum stage)s->stage) {
 	case OF_ZONE:
-		return wants_ipv4 || wants_ipv6 ||
-		       policy_may_better(policy, s->n_lists, 0, &s->hit);
+		return wants_ipv4 || wants_ipv6 || rpz_may_better(rpz, s->n_lists, 0, &s->hit);
 	case OF_IPV4:
 		return wants_ipv4;
 	case OF_IPV6:
@@ -395,38 +393,38 @@ static void skip(struct engine_search *s)
 		go_on_server_search(s);
 }
 
-enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_t *folded,
-				       size_t n_lists, struct policy_server_hit *hit)
+enum rpz_servers_state servers_find(void *user, unsigned int at, const uint8_t *folded,
+				    size_t n_lists, struct rpz_server_hit *hit)
 {
 	const struct servers_finder *f = user;
 	struct engine_search *s = f->p->servers.search;
 	struct fact fact;
 
 	if (!s)
-		return POLICY_SERVERS_KNOWN;
-	if (f->p->servers.is_begun && s->policy == policy_number(f->policy) && at < s->at)
+		return RPZ_SERVERS_KNOWN;
+	if (f->p->servers.is_begun && s->rpz == rpz_number(f->rpz) && at < s->at)
 		/* no rule was found for it: else the search would have ended there */
-		return POLICY_SERVERS_KNOWN;
-	if (!f->p->servers.is_begun || s->policy != policy_number(f->policy) || at > s->at) {
+		return RPZ_SERVERS_KNOWN;
+	if (!f->p->servers.is_begun || s->rpz != rpz_number(f->rpz) || at > s->at) {
 		if (!f->times)
-			return POLICY_SERVERS_WAIT;
-		begin_name(f->p, f->policy, at, folded);
+			return RPZ_SERVERS_WAIT;
+		begin_name(f->p, f->rpz, at, folded);
 		s->n_lists = n_lists;
 	}
 	while (s->stage != ALL_KNOWN) {
 		if (!f->times)
-			return POLICY_SERVERS_WAIT;
-		if (!is_server_search_wanted(s, f->policy)) {
+			return RPZ_SERVERS_WAIT;
+		if (!is_server_search_wanted(s, f->rpz)) {
 			skip(s);
 			continue;
 		}
 		if (!find_cached(f->e, f->p, f->times->now_s, &fact)) {
 			if (ask_server_search(f->p, f->times))
-				return POLICY_SERVERS_WAIT;
+				return RPZ_SERVERS_WAIT;
 			fact = (struct fact){ .is_failure = true };
 		}
-		take_server_search(f->p, f->policy, &fact);
+		take_server_search(f->p, f->rpz, &fact);
 	}
 	*hit = s->hit;
-	return POLICY_SERVERS_KNOWN;
+	return RPZ_SERVERS_KNOWN;
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the name servers of a name, for the rules rpz-nsdname and rpz-nsip of policies
- * (rpz/policy.h). Upstream does not send them with an answer. So they are asked for, one
+ * (rpz/rpz.h). Upstream does not send them with an answer. So they are asked for, one
  * question after the other, in the place of the client's question, which waits:
  *
  *	answer ─► held ─► NS of the name ─┬─ NS records ─► A and AAAA of each server ─┐
@@ -28,7 +28,7 @@
 #define VOLLEY_ENGINE_SERVERS_H
 
 #include "engine/engine_state.h"
-#include "engine/policy_act.h"
+#include "engine/rpz_act.h"
 
 #define SERVERS_ASKED_MAX 16u /* questions upstream for one answer */
 /* In the flags of a key: no query has it, so neither driver nor engine give these entries. */
@@ -37,15 +37,15 @@
 /* Where servers_find() finds name servers: in p and in the cache. */
 struct servers_finder {
 	struct engine *e;
-	const struct policy *policy;
+	const struct rpz *rpz;
 	struct engine_pending *p;
 	const struct engine_times *times; /* NULL: no question is asked */
 };
 
-/* policy_servers.find; user is a struct servers_finder. On POLICY_SERVERS_WAIT with times set, p is
+/* policy_servers.find; user is a struct servers_finder. On RPZ_SERVERS_WAIT with times set, p is
  * now another question and must be submitted. */
-enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_t *folded,
-				       size_t n_lists, struct policy_server_hit *hit);
+enum rpz_servers_state servers_find(void *user, unsigned int at, const uint8_t *folded,
+				    size_t n_lists, struct rpz_server_hit *hit);
 
 /* Forgets all servers, before p becomes another question. p must not be asking for servers. */
 void servers_reset(struct engine_pending *p);

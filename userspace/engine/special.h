@@ -3,7 +3,7 @@
 /*
  * Answers for names that have no place in the public DNS (dns/name.h), for clients that
  * recurse. The engine looks here after our zones, the cache, and local data and block lists
- * (rpz/policy.h), and before upstream, with any resolver:
+ * (rpz/rpz.h), and before upstream, with any resolver:
  *
  *	the name is at or below a special name, and in no stub zone at or below that ─► the answer
  *

@@ -154,7 +154,7 @@ const struct recursion_key recursion_keys[] = {
 	{ KEY("stale-reply-ttl", stale_reply_ttl_s), TO_ENGINE(stale_reply_ttl_s, stale_ttl_s) },
 	{ KEY("prefetch", prefetch), TO_ENGINE(prefetch, prefetch) },
 
-	/* policy/policies.c withdraws the answers that other rules would change. */
+	/* recursion/rpz_manager.c withdraws the answers that other rules would change. */
 	{ KEY("local-data", local_data) },
 	{ KEY("rpz", rpz) },
 	{ .key = "rpz[].name" },

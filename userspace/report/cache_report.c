@@ -25,7 +25,7 @@ static const char *zone_name(const struct report_view *v, uint32_t slot)
 {
 	static const char *const others[N_OTHER_SLOTS] = {
 		[OTHER_SLOT_RECURSION] = "(upstream)",
-		[OTHER_SLOT_POLICIES] = "(policies)",
+		[OTHER_SLOT_RPZ] = "(policies)",
 	};
 
 	for (size_t i = 0; slot && i < zones_n(v->zones); i++)

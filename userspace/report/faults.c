@@ -5,9 +5,9 @@
 #include "config/words.h"
 #include "report/new_start.h"
 
-static const struct policies_entry *fault_policy_at(const void *user, size_t i)
+static const struct rpz_manager_entry *fault_rpz_at(const void *user, size_t i)
 {
-	return policies_at(user, i);
+	return rpz_manager_at(user, i);
 }
 
 uint64_t faults_n_rounds(const struct workers *workers, unsigned int worker)
@@ -66,8 +66,8 @@ void faults_say(struct health *h, const struct report_view *v)
 	judge_new_start(h, v);
 	health_addresses(h, v->configured);
 	judge_workers(h, v);
-	if (v->policies)
-		health_policies(h, fault_policy_at, v->policies, policies_n(v->policies));
+	if (v->rpz)
+		health_rpz(h, fault_rpz_at, v->rpz, rpz_manager_n(v->rpz));
 	judge_overload(h, v);
 	judge_daemon_faults(h, v);
 }

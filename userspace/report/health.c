@@ -64,7 +64,7 @@ int health_read_options(struct health_options *options, const json_t *args, char
 		} else if (!strcmp(word, "--interfaces")) {
 			code = read_scope(&options->interfaces, word, value, err, err_cap);
 		} else if (!strcmp(word, "--policies")) {
-			code = read_scope(&options->policies, word, value, err, err_cap);
+			code = read_scope(&options->rpz, word, value, err, err_cap);
 		} else if (!strcmp(word, "--ignore")) {
 			code = ignore_health(options, value, err, err_cap);
 		} else {
@@ -247,32 +247,32 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 
 /* --- Policies --------------------------------------------------------------------------------- */
 
-static void tell_policy(struct health *h, const struct policies_entry *entry)
+static void tell_rpz(struct health *h, const struct rpz_manager_entry *entry)
 {
-	char text[POLICIES_TEXT_CAP];
-	enum health_level level = policies_entry_state(entry) == POLICIES_FAILED ? HEALTH_FAILS :
-										   HEALTH_WARNS;
+	char text[RPZ_MANAGER_TEXT_CAP];
+	enum health_level level =
+		rpz_manager_entry_state(entry) == RPZ_MANAGER_FAILED ? HEALTH_FAILS : HEALTH_WARNS;
 
-	if (h->options->policies != HEALTH_ALL)
+	if (h->options->rpz != HEALTH_ALL)
 		level = HEALTH_NOTED;
-	if (policies_entry_tell(entry, text))
+	if (rpz_manager_entry_tell(entry, text))
 		health_say(h, level, "%s", text);
 }
 
-void health_policies(struct health *h, health_policy_at *at, const void *user, size_t n)
+void health_rpz(struct health *h, health_rpz_at *at, const void *user, size_t n)
 {
 	size_t n_counted = 0, n_in_force = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct policies_entry *entry = at(user, i);
+		const struct rpz_manager_entry *entry = at(user, i);
 
 		if (is_health_ignored(h->options, entry->name))
 			continue;
 		n_counted++;
-		n_in_force += policies_entry_state(entry) != POLICIES_FAILED;
-		tell_policy(h, entry);
+		n_in_force += rpz_manager_entry_state(entry) != RPZ_MANAGER_FAILED;
+		tell_rpz(h, entry);
 	}
-	if (h->options->policies == HEALTH_ANY && n_counted && !n_in_force)
+	if (h->options->rpz == HEALTH_ANY && n_counted && !n_in_force)
 		health_say(h, HEALTH_FAILS, "none of %zu policies is in force", n_counted);
 }
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
-#include "policy/policies.h"
+#include "recursion/rpz_manager.h"
 #include "iface/iface.h"
 #include "zonemgr/zonemgr.h"
 
@@ -45,7 +45,7 @@ enum health_level { HEALTH_WELL, HEALTH_NOTED, HEALTH_WARNS, HEALTH_FAILS };
 struct health_options {
 	enum health_scope zones;
 	enum health_scope interfaces;
-	enum health_scope policies;
+	enum health_scope rpz;
 	bool is_strict;
 	const char *ignored[HEALTH_IGNORED_CAP]; /* zones and policies, borrowed */
 	size_t n_ignored;
@@ -101,8 +101,8 @@ bool health_have_zones_come(health_zone_at *at, const void *user, size_t n);
  * since clients reach names that it forbids. If an earlier version of a list is in force, that is a
  * warning.
  */
-typedef const struct policies_entry *health_policy_at(const void *user, size_t i);
-void health_policies(struct health *h, health_policy_at *at, const void *user, size_t n);
+typedef const struct rpz_manager_entry *health_rpz_at(const void *user, size_t i);
+void health_rpz(struct health *h, health_rpz_at *at, const void *user, size_t n);
 
 /* --- Interfaces --- */
 

@@ -539,8 +539,8 @@ void metrics_report(const struct report_view *v, struct metrics_text *out)
 		put_recursion(v, out);
 	}
 	put_transfers(v, out);
-	if (v->has_policies)
-		policies_metrics(v->policies, out);
+	if (v->has_rpz)
+		rpz_manager_metrics(v->rpz, out);
 	put_cache(v, out);
 	put_names(v, out);
 	if (v->zones)

@@ -12,7 +12,7 @@
 #include "dns/edns.h"
 #include "dns/nameset.h"
 #include "dns/name.h"
-#include "rpz/policy.h"
+#include "rpz/rpz.h"
 #include "engine/special.h"
 #include "resolver/anchors.h"
 #include "querier/inspect.h"
@@ -108,20 +108,20 @@ static json_t *list_rule(const struct zone *z, const struct zone_node *node)
 	return list;
 }
 
-static void put_lookup_policy(struct lookup *l, json_t *list)
+static void put_lookup_rpz(struct lookup *l, json_t *list)
 {
-	const struct policy_client nobody = { 0 };
-	const struct policy_question q = { l->folded, l->n_bytes, l->qtype };
-	const struct policy *p = l->v->published->policy;
-	struct policy_hit hit;
+	const struct rpz_client nobody = { 0 };
+	const struct rpz_question q = { l->folded, l->n_bytes, l->qtype };
+	const struct rpz *p = l->v->published->rpz;
+	struct rpz_hit hit;
 	bool is_local, changes;
 	unsigned int n;
 	json_t *row;
 
-	if (!p || !policy_find(p, &nobody, &q, &hit))
+	if (!p || !rpz_find(p, &nobody, &q, &hit))
 		return;
-	is_local = hit.trigger == POLICY_BY_LOCAL_DATA;
-	changes = policy_changes(&hit);
+	is_local = hit.trigger == RPZ_BY_LOCAL_DATA;
+	changes = rpz_changes(&hit);
 	row = json_object();
 	if (!is_local)
 		put_lookup_name(row, "what", zone_apex(hit.zone, &n));
@@ -130,7 +130,7 @@ static void put_lookup_policy(struct lookup *l, json_t *list)
 		      hit.is_final ? "answers" :
 				     "answers, unless an earlier list has a rule for an address");
 	json_object_set_new(row, "rule", list_rule(hit.zone, hit.node));
-	append_lookup(l, list, row, is_local ? POLICIES_LOCAL : "policy", changes);
+	append_lookup(l, list, row, is_local ? RPZ_MANAGER_LOCAL : "policy", changes);
 }
 
 static void put_lookup_special(struct lookup *l, json_t *list)
@@ -154,7 +154,7 @@ static void put_before(json_t *o, struct lookup *l, bool recurses)
 
 	put_lookup_zone(l, list);
 	if (recurses) {
-		put_lookup_policy(l, list);
+		put_lookup_rpz(l, list);
 		put_lookup_special(l, list);
 	}
 	json_put_text(o, "answered_by",

@@ -26,9 +26,9 @@
 #include "shield/name_filter.h"
 #include "iface/workers.h"
 #include "iface/iface.h"
-#include "policy/block_book.h"
-#include "policy/policies.h"
-#include "policy/rate_limits.h"
+#include "abuse/block_book.h"
+#include "recursion/rpz_manager.h"
+#include "abuse/rate_limits.h"
 #include "recursion/recursion_service.h"
 #include "recursion/root_copy.h"
 #include "report/health.h"
@@ -40,7 +40,7 @@ struct answers;
 struct top_names;
 
 /* Answers from no zone have slots in the cache, as zones have. */
-enum other_slot { OTHER_SLOT_RECURSION, OTHER_SLOT_POLICIES, N_OTHER_SLOTS };
+enum other_slot { OTHER_SLOT_RECURSION, OTHER_SLOT_RPZ, N_OTHER_SLOTS };
 
 enum report_state { REPORT_STARTING, REPORT_SERVING, REPORT_STOPPING };
 
@@ -76,7 +76,7 @@ struct report_view {
 	bool is_ready; /* zones are loaded, and workers answer */
 	bool is_anonymous;
 	bool is_adopted;
-	bool has_policies; /* lists and local data were read once */
+	bool has_rpz; /* lists and local data were read once */
 
 	fault_texts faults; /* of the whole daemon */
 
@@ -98,7 +98,7 @@ struct report_view {
 	struct transfer_bridge *transfer_bridge;
 	const struct recursion *recursion;
 	const struct root_copy *root_copy;
-	const struct policies *policies;
+	const struct rpz_manager *rpz;
 	struct block_book *blocks;
 	const struct rate_limits *rate_limits;
 	struct tap *tap;

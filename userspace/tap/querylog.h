@@ -27,7 +27,7 @@ struct querylog_net {
 };
 
 /* The policy that has changed an answer. */
-struct querylog_policy {
+struct querylog_rpz {
 	uint8_t list[NAME_FOLDED_BYTES]; /* a name in wire form */
 	bool is_local_data;              /* then there is no list */
 	const char *action;              /* a word of letters and hyphens; static */
@@ -35,7 +35,7 @@ struct querylog_policy {
 
 /* True if a policy has changed the answer of this event; *out says which. Called by the tap's
  * thread, or by a thread that changes its settings. */
-typedef bool querylog_judge_fn(void *ctx, const struct tap_event *e, struct querylog_policy *out);
+typedef bool querylog_judge_fn(void *ctx, const struct tap_event *e, struct querylog_rpz *out);
 
 struct querylog_config {
 	char *path; /* NULL: the journal */

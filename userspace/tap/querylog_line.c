@@ -168,31 +168,31 @@ static char *put_key_text(char *at, const char *key, const char *text)
 }
 
 /* "local-data" cannot be the name of a list, because names end with a dot. */
-static char *put_line_list(char *at, const struct querylog_policy *policy, bool is_json)
+static char *put_line_list(char *at, const struct querylog_rpz *rpz, bool is_json)
 {
-	return policy->is_local_data ? put_line_text(at, "local-data") :
-				       put_line_name(at, policy->list, is_json);
+	return rpz->is_local_data ? put_line_text(at, "local-data") :
+				    put_line_name(at, rpz->list, is_json);
 }
 
-static char *put_policy_json(char *at, const struct querylog_policy *policy)
+static char *put_rpz_json(char *at, const struct querylog_rpz *rpz)
 {
-	if (!policy)
+	if (!rpz)
 		return at;
 	at = put_line_text(put_line_key(at, "policy"), "\"");
-	at = put_line_text(put_line_list(at, policy, true), "\"");
-	return put_key_text(at, "action", policy->action);
+	at = put_line_text(put_line_list(at, rpz, true), "\"");
+	return put_key_text(at, "action", rpz->action);
 }
 
-static char *put_line_policy(char *at, const struct querylog_policy *policy)
+static char *put_line_rpz(char *at, const struct querylog_rpz *rpz)
 {
-	if (!policy)
+	if (!rpz)
 		return put_line_text(at, "-");
-	at = put_line_list(put_line_text(at, "policy="), policy, false);
-	return put_line_text(put_line_text(at, "/"), policy->action);
+	at = put_line_list(put_line_text(at, "policy="), rpz, false);
+	return put_line_text(put_line_text(at, "/"), rpz->action);
 }
 
 static char *put_json(char *at, const struct querylog_config *config, const struct tap_event *e,
-		      const struct tap_view *view, const struct querylog_policy *policy)
+		      const struct tap_view *view, const struct querylog_rpz *rpz)
 {
 	at = put_line_time(put_line_text(at, "{\"time\":\""), e->answered_ns);
 	at = put_line_text(at, "\"");
@@ -217,13 +217,13 @@ static char *put_json(char *at, const struct querylog_config *config, const stru
 		at = put_key_number(at, "latency_us", latency_us(e));
 	if (view->ede >= 0)
 		at = put_key_number(at, "ede", (uint64_t)view->ede);
-	at = put_policy_json(at, policy);
+	at = put_rpz_json(at, rpz);
 	return put_line_text(at, "}");
 }
 
 /* Flags are in brackets, since there may be none. A hyphen means not known. */
 static char *put_plain(char *at, const struct querylog_config *config, const struct tap_event *e,
-		       const struct tap_view *view, const struct querylog_policy *policy)
+		       const struct tap_view *view, const struct querylog_rpz *rpz)
 {
 	at = put_line_text(put_line_time(at, e->answered_ns), " ");
 	at = put_line_text(put_client(at, e, &config->prefix), " ");
@@ -242,15 +242,15 @@ static char *put_plain(char *at, const struct querylog_config *config, const str
 	at = put_line_text(at, " ");
 	at = view->ede >= 0 ? put_line_number(put_line_text(at, "ede="), (uint64_t)view->ede) :
 			      put_line_text(at, "-");
-	return put_line_policy(put_line_text(at, " "), policy);
+	return put_line_rpz(put_line_text(at, " "), rpz);
 }
 
 size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,
 		     const struct tap_view *view, char out[QUERYLOG_LINE_MAX])
 {
-	struct querylog_policy policy;
-	const bool is_changed = config->judge && config->judge(config->judge_ctx, e, &policy);
-	const struct querylog_policy *said = is_changed ? &policy : NULL;
+	struct querylog_rpz rpz;
+	const bool is_changed = config->judge && config->judge(config->judge_ctx, e, &rpz);
+	const struct querylog_rpz *said = is_changed ? &rpz : NULL;
 	char *end = config->is_json ? put_json(out, config, e, view, said) :
 				      put_plain(out, config, e, view, said);
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Aliases and cuts that lead out of our zones, and aliases of local data: for who may recurse, and
  * for who may not. */
-#include "rpz/policy.h"
+#include "rpz/rpz.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"
 
@@ -229,13 +229,13 @@ static const char list_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 
 struct rules {
 	struct zone *local, *list;
-	struct policy *policy;
+	struct rpz *rpz;
 };
 
 static void rules_open(struct rules *l, const char *local, const char *list)
 {
 	static uint64_t digest[2] = { 9, 9 };
-	struct policy_list lists[1] = { { .ede_code = DNS_EDE_BLOCKED } };
+	struct rpz_list lists[1] = { { .ede_code = DNS_EDE_BLOCKED } };
 	uint32_t slot, gen;
 
 	l->local = local ? zone_of(".", local) : NULL;
@@ -244,14 +244,14 @@ static void rules_open(struct rules *l, const char *local, const char *list)
 	digest[0]++; /* what an earlier one said is dead */
 	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 	cache_zone_commit(r.world.cache, slot, gen, digest);
-	MUST(!policy_new(&l->policy, l->local, lists, 1, slot, gen));
-	r.world.zones.policy = l->policy;
+	MUST(!rpz_new(&l->rpz, l->local, lists, 1, slot, gen));
+	r.world.zones.rpz = l->rpz;
 }
 
 static void rules_close(struct rules *l)
 {
-	r.world.zones.policy = NULL;
-	policy_free(l->policy);
+	r.world.zones.rpz = NULL;
+	rpz_free(l->rpz);
 	if (l->local)
 		zone_free(l->local);
 	zone_free(l->list);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rules for name servers: which questions are asked for them, in which order, and what becomes of
  * the answer that they are for. */
-#include "rpz/policy.h"
+#include "rpz/rpz.h"
 #include "engine/recursive_query.h"
 #include "engine/servers.h"
 #include "tests/unit/engine/recursion_rows.h"
@@ -12,14 +12,14 @@
 #define N_WIRES 64
 
 static struct zone *zones[2], *local;
-static struct policy *policy;
+static struct rpz *rpz;
 static uint8_t *wires[N_WIRES]; /* of answers that are held */
 static unsigned int n_wires;
 
 static void lists_open(const char *first, const char *second)
 {
 	static uint64_t digest[2] = { 9, 9 };
-	struct policy_list lists[2] = { 0 };
+	struct rpz_list lists[2] = { 0 };
 	uint32_t slot, gen;
 
 	zones[0] = zone_of("rpz", first);
@@ -29,14 +29,14 @@ static void lists_open(const char *first, const char *second)
 	digest[1]++;
 	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 	cache_zone_commit(r.world.cache, slot, gen, digest);
-	MUST(!policy_new(&policy, local, lists, 2, slot, gen));
-	r.world.zones.policy = policy;
+	MUST(!rpz_new(&rpz, local, lists, 2, slot, gen));
+	r.world.zones.rpz = rpz;
 }
 
 static void lists_close(void)
 {
-	r.world.zones.policy = NULL;
-	policy_free(policy);
+	r.world.zones.rpz = NULL;
+	rpz_free(rpz);
 	zone_free(zones[0]);
 	zone_free(zones[1]);
 	while (n_wires)
@@ -292,18 +292,18 @@ static void test_limit(void **state)
 }
 
 /* While servers are asked for, another policy is put in place: it judges, from the beginning. */
-static void test_another_policy(void **state)
+static void test_another_rpz(void **state)
 {
 	struct zone *old[2];
-	struct policy *old_policy;
+	struct rpz *old_rpz;
 
 	(void)state;
 	lists_open(by_name, nothing);
 	assert_true(begin("p.x", "p.x."));
 	memcpy(old, zones, sizeof(old));
-	old_policy = policy;
+	old_rpz = rpz;
 	lists_open(HEAD "ok.y.rpz-nsdname CNAME *.\n", nothing);
-	policy_free(old_policy);
+	rpz_free(old_rpz);
 	zone_free(old[0]);
 	zone_free(old[1]);
 	if (gives("p.x.", T(NS), "p.x. 300 IN NS ok.y.\n",
@@ -311,7 +311,7 @@ static void test_another_policy(void **state)
 		fail_msg("asked twice");
 	check_answer("");
 	assert_true(begin("q.x", "q.x."));
-	r.world.zones.policy = NULL;
+	r.world.zones.rpz = NULL;
 	assert_false(gives("q.x.", T(NS), "q.x. 300 IN NS ok.y.\n", NULL));
 	check_answer("q.x. 300 IN A 192.0.2.80\n");
 	lists_close();
@@ -335,7 +335,7 @@ static void test_without_a_client(void **state)
 	lists_open(HEAD "32.200.2.0.192.rpz-client-ip CNAME rpz-passthru.\n", by_name);
 	assert_false(begin("t.x", "t.x.")); /* that list comes first */
 	check_answer("t.x. 300 IN A 192.0.2.80\n");
-	r.world.zones.policy = NULL;
+	r.world.zones.rpz = NULL;
 	a.name = "t.x";
 	assert_true(ask(&r, &a));
 	lists_close();
@@ -368,7 +368,7 @@ int main(void)
 		TEST(test_behind_an_alias),
 		TEST(test_failures),
 		TEST(test_limit),
-		TEST(test_another_policy),
+		TEST(test_another_rpz),
 		TEST(test_without_a_client),
 		TEST(test_a_target_is_not_kept),
 	};

@@ -3,7 +3,7 @@
 /* Names that have no place in the public DNS: engine/special.h. */
 #include "engine/special.h"
 
-#include "rpz/policy.h"
+#include "rpz/rpz.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"
 
@@ -220,12 +220,12 @@ static void test_rules_for_some(void **state)
 {
 	static const uint8_t other[4] = { 192, 0, 2, 7 };
 	struct ask a = { .name = "a.localhost", .type = T(A), .flags = RD, .udp_size = 1232 };
-	struct policy_list list = { .zone = zone_of("rpz", rules_text) };
-	struct policy *policy;
+	struct rpz_list list = { .zone = zone_of("rpz", rules_text) };
+	struct rpz *rpz;
 
 	(void)state;
-	MUST(!policy_new(&policy, NULL, &list, 1, 0, 0));
-	r.world.zones.policy = policy;
+	MUST(!rpz_new(&rpz, NULL, &list, 1, 0, 0));
+	r.world.zones.rpz = rpz;
 	check_hit(&a, "a.localhost. 10800 IN A 127.0.0.1\n");
 	assert_false(ask_from(&r, &a, other, &r.pending));
 	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
@@ -236,8 +236,8 @@ static void test_rules_for_some(void **state)
 	a.stream = false;
 	assert_false(ask_from(&r, &a, other, &r.pending));
 	assert_int_equal(reply_flags(&r.reply), QR | RD | RA | DNS_FLAG_TC);
-	r.world.zones.policy = NULL;
-	policy_free(policy);
+	r.world.zones.rpz = NULL;
+	rpz_free(rpz);
 	zone_free((struct zone *)list.zone);
 }
 

@@ -36,8 +36,8 @@ static void test_options(void **state)
 
 	(void)state;
 	assert_int_equal(read_options(&o, "[]", &args), 0);
-	assert_true(o.zones == HEALTH_ALL && o.interfaces == HEALTH_ALL &&
-		    o.policies == HEALTH_ALL && !o.is_strict);
+	assert_true(o.zones == HEALTH_ALL && o.interfaces == HEALTH_ALL && o.rpz == HEALTH_ALL &&
+		    !o.is_strict);
 	json_decref(args);
 	assert_int_equal(
 		read_options(&o,
@@ -46,8 +46,8 @@ static void test_options(void **state)
 			     "\"b.test.\"]",
 			     &args),
 		0);
-	assert_true(o.zones == HEALTH_ANY && o.interfaces == HEALTH_NONE &&
-		    o.policies == HEALTH_ANY && o.is_strict);
+	assert_true(o.zones == HEALTH_ANY && o.interfaces == HEALTH_NONE && o.rpz == HEALTH_ANY &&
+		    o.is_strict);
 	assert_int_equal(o.n_ignored, 2);
 	assert_string_equal(o.ignored[1], "b.test.");
 	json_decref(args);
@@ -260,49 +260,45 @@ static void test_many_zones(void **state)
 /* A policy never looks into its zone here. */
 #define LOADED ((struct zone *)name_a)
 
-static const struct policies_entry policies[] = {
+static const struct rpz_manager_entry rpz[] = {
 	{ .name = name_a, .zone = LOADED },
 	{ .name = name_b, .zone = LOADED, .error = "b.rpz:3: broken" },
 	{ .name = name_c, .error = "c.rpz: no such file" },
 };
 
-#define POLICY_B "policy b.test.: an earlier version is in force: b.rpz:3: broken"
-#define POLICY_C "policy c.test.: not in force: c.rpz: no such file"
+#define RPZ_B "policy b.test.: an earlier version is in force: b.rpz:3: broken"
+#define RPZ_C "policy c.test.: not in force: c.rpz: no such file"
 
-static const struct policies_entry *policy_at(const void *user, size_t i)
+static const struct rpz_manager_entry *rpz_at(const void *user, size_t i)
 {
-	return (const struct policies_entry *)user + i;
+	return (const struct rpz_manager_entry *)user + i;
 }
 
-static const struct zones_row policies_rows[] = {
+static const struct zones_row rpz_rows[] = {
 	{ "none", { .is_strict = true }, 0, 0, " | " },
 	{ "well", { .is_strict = true }, 0, 1, " | " },
-	{ "all", { .is_strict = false }, 0, 3, POLICY_C " | " POLICY_B },
-	{ "strict", { .is_strict = true }, 0, 3, POLICY_B "; " POLICY_C " | " },
-	{ "ignored", { .ignored = { "C.test" }, .n_ignored = 1 }, 0, 3, " | " POLICY_B },
-	{ "one is enough",
-	  { .policies = HEALTH_ANY, .is_strict = true },
-	  0,
-	  3,
-	  " | " POLICY_B "; " POLICY_C },
+	{ "all", { .is_strict = false }, 0, 3, RPZ_C " | " RPZ_B },
+	{ "strict", { .is_strict = true }, 0, 3, RPZ_B "; " RPZ_C " | " },
+	{ "ignored", { .ignored = { "C.test" }, .n_ignored = 1 }, 0, 3, " | " RPZ_B },
+	{ "one is enough", { .rpz = HEALTH_ANY, .is_strict = true }, 0, 3, " | " RPZ_B "; " RPZ_C },
 	{ "but there is not one",
-	  { .policies = HEALTH_ANY },
+	  { .rpz = HEALTH_ANY },
 	  2,
 	  1,
-	  "none of 1 policies is in force | " POLICY_C },
-	{ "nobody needs one", { .policies = HEALTH_NONE }, 2, 1, " | " POLICY_C },
+	  "none of 1 policies is in force | " RPZ_C },
+	{ "nobody needs one", { .rpz = HEALTH_NONE }, 2, 1, " | " RPZ_C },
 };
 
-static void test_policies(void **state)
+static void test_rpz(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(policies_rows) / sizeof(policies_rows[0]); i++) {
-		const struct zones_row *row = &policies_rows[i];
+	for (size_t i = 0; i < sizeof(rpz_rows) / sizeof(rpz_rows[0]); i++) {
+		const struct zones_row *row = &rpz_rows[i];
 		struct health h;
 
 		print_message("%s\n", row->label);
 		begin(&h, &row->options);
-		health_policies(&h, policy_at, policies + row->first, row->n);
+		health_rpz(&h, rpz_at, rpz + row->first, row->n);
 		assert_said(&h, row->says);
 	}
 }
@@ -501,7 +497,7 @@ int main(void)
 		cmocka_unit_test(test_zones_from_elsewhere),
 		cmocka_unit_test(test_names_that_are_not_denied),
 		cmocka_unit_test(test_many_zones),
-		cmocka_unit_test(test_policies),
+		cmocka_unit_test(test_rpz),
 		cmocka_unit_test(test_interface),
 		cmocka_unit_test(test_nothing_attached),
 		cmocka_unit_test(test_queues_without_sockets),

@@ -212,9 +212,9 @@ static void test_lines(void **state)
 	free(e);
 }
 
-static bool judge(void *ctx, const struct tap_event *e, struct querylog_policy *out)
+static bool judge(void *ctx, const struct tap_event *e, struct querylog_rpz *out)
 {
-	const struct querylog_policy *is = ctx;
+	const struct querylog_rpz *is = ctx;
 
 	assert_int_equal(e->n_reply, sizeof(reply));
 	*out = *is;
@@ -222,9 +222,9 @@ static bool judge(void *ctx, const struct tap_event *e, struct querylog_policy *
 }
 
 /* The list is a name, and is written as a name. */
-static void test_policy(void **state)
+static void test_rpz(void **state)
 {
-	struct querylog_policy is = { .list = "\3r\"z", .action = "nxdomain" };
+	struct querylog_rpz is = { .list = "\3r\"z", .action = "nxdomain" };
 	struct querylog_config config = { .judge = judge, .judge_ctx = &is };
 	struct tap_event *e = make_event(TAP_DRIVER);
 	char line[QUERYLOG_LINE_MAX];
@@ -450,7 +450,7 @@ int main(void)
 		cmocka_unit_test(test_ring_in_order), cmocka_unit_test(test_ring_full),
 		cmocka_unit_test(test_shorten),       cmocka_unit_test(test_shorten_subnet),
 		cmocka_unit_test(test_rebuild),       cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_policy),        cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_rpz),           cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_encode),        cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_draw),          cmocka_unit_test(test_observers),
 		cmocka_unit_test(test_pairs),

@@ -15,7 +15,7 @@
 
 #include "dns/edns.h"
 #include "querier/querier.h"
-#include "rpz/policy.h"
+#include "rpz/rpz.h"
 #include "tests/unit/engine/recursing.h"
 #include "tests/unit/zone/zone_text.h"
 #include "worker/responder.h"
@@ -548,8 +548,8 @@ static void test_stopped_between_two_questions(void **state)
 
 	for (size_t i = 0; i < sizeof(deferring_rows) / sizeof(deferring_rows[0]); i++) {
 		struct zone *zone = zone_of("rpz", deferring_rows[i].rules);
-		const struct policy_list list = { .zone = zone };
-		struct policy *policy;
+		const struct rpz_list list = { .zone = zone };
+		struct rpz *rpz;
 		uint32_t slot, gen;
 
 		print_message("%s\n", deferring_rows[i].what);
@@ -557,15 +557,15 @@ static void test_stopped_between_two_questions(void **state)
 			setup(state);
 		cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 		cache_zone_commit(r.world.cache, slot, gen, digest);
-		MUST(!policy_new(&policy, NULL, &list, 1, slot, gen));
-		r.world.zones.policy = policy;
+		MUST(!rpz_new(&rpz, NULL, &list, 1, slot, gen));
+		r.world.zones.rpz = rpz;
 		stop_behind_the_first_answer(deferring_rows[i].answer);
 		assert_int_equal(a.n_sent, 1);
 		assert_true(a.sent[0].len);
 		assert_int_equal(sent_rcode(&a.sent[0]), DNS_RCODE_SERVFAIL);
 		assert_int_equal(first.n, 1);
-		r.world.zones.policy = NULL;
-		policy_free(policy);
+		r.world.zones.rpz = NULL;
+		rpz_free(rpz);
 		zone_free(zone);
 		if (i + 1 < sizeof(deferring_rows) / sizeof(deferring_rows[0]))
 			teardown(state);
