@@ -192,7 +192,7 @@ static void test_descriptors(void **state)
 
 static void test_names(void **state)
 {
-	static const char names[][IF_NAMESIZE] = {
+	static const char names[][IF_NAMESIZE + 1] = {
 		"",
 		".",
 		"..",
@@ -203,7 +203,7 @@ static void test_names(void **state)
 		"a\nb",
 		"a\0b",
 		"\0a",
-		"0123456789abcdef", /* without an end */
+		"0123456789abcdef", /* whose end the request has no room for */
 	};
 
 	(void)state;
