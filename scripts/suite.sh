@@ -24,8 +24,10 @@
 # Each run builds a new copy of the tree, in which ccache has what was compiled before. With
 # SUITE_KEEP=1 the run takes the copy of an earlier run as it is, if the commit is the same, and does
 # not repeat the steps deps (of the same groups), build, clang and deb that passed there.
-# Everything runs in a mount namespace of its own: the kernel removes the mounts after the last process
-# there. The script ends them all when it ends, and a signal ends it at once. If the script is killed,
+# Everything runs in a mount namespace of its own, whose root is the Debian. In a chroot below the
+# machine's root, a process that enters the namespace (`crun exec`) would have the machine's root, and
+# the kernel would refuse user namespaces. The kernel removes the mounts after the last process there.
+# The script ends all processes when it ends, and a signal ends it at once. If the script is killed,
 # the next run ends them. It has no PID namespace, since tests look for the kernel's NAPI threads. The
 # network is the machine's, for apt; the tests make namespaces.
 set -eu
@@ -87,6 +89,7 @@ in_root() {
 		mkdir -p run/lock root/.cache/ccache srv/bare srv/volley
 		mount --bind "$ccache" root/.cache/ccache
 		[ "$bare" = "$root" ] || mount --bind "$bare" srv/bare
+		mount --move . / # and so the root of the namespace
 		status=0
 		chroot . env --chdir=/srv/volley "$@" || status=$?
 		exit $status' sh "$there" "$bare" "$folder/ccache" -i \
