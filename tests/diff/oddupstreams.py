@@ -67,6 +67,15 @@ class Query:
                            *counts) + question + b"".join([*answers, *authority, *additional]) + tail
 
 
+def query_of(wire):
+    """
+    None if it has no question. unbound 1.17 now and then leaves the flags out of a query over TCP.
+    """
+    with contextlib.suppress(IndexError):
+        return Query(wire) if wire[4:6] == b"\0\1" else None
+    return None
+
+
 # --- Each behaviour gives a list of what is sent: messages, seconds to wait, and the words below ---
 
 CLOSE, ELSEWHERE, OTHER_PORT, SLOWLY = "close", "from another address", "from another port", "slowly"
@@ -544,7 +553,10 @@ class Upstream:
                 wire, peer = self.udp.recvfrom(65535)
                 if not wire:  # of shutdown()
                     return
-                sock, out = self.udp, self.answer(Query(wire), False)
+                query = query_of(wire)
+                if not query:
+                    continue
+                sock, out = self.udp, self.answer(query, False)
                 if any(isinstance(one, float) for one in out):
                     threading.Thread(target=self.send_late, args=(out, peer), daemon=True).start()
                     continue
@@ -574,9 +586,10 @@ class Upstream:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while size := connection.recv(2, socket.MSG_WAITALL):
                 wire = connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
-                if len(wire) < int.from_bytes(size, "big"):  # the forwarder has ended
+                query = query_of(wire)  # cut if the forwarder has ended
+                if not query or len(wire) < int.from_bytes(size, "big"):
                     return
-                for one in self.answer(Query(wire), True):
+                for one in self.answer(query, True):
                     if one == CLOSE:
                         return
                     if isinstance(one, float):

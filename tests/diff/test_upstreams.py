@@ -14,13 +14,16 @@ import concurrent.futures
 import itertools
 import os
 import shutil
+import socket
 
+import dns.message
 import pytest
 
 import oddforwarders
 import oddupstreams
 import peers
 from oddforwarders import libunbound, volleyd
+from oddupstreams import address_of, zone_of
 
 PAGE = peers.ROOT / "docs" / "upstreams.md"
 WRITES = os.environ.get("UPSTREAMS_TABLE") == "write"
@@ -121,6 +124,25 @@ class Lab:
 def wrong_rows(found, expected, kind):
     at = KINDS.index(kind)
     return [row for row in oddupstreams.ROWS if found[row][at] != expected[row][at]]
+
+
+@pytest.mark.parametrize("cut", [lambda wire: wire[:2] + wire[4:], lambda wire: wire[:-6],
+                                 lambda wire: wire[:12], lambda wire: wire[:5]],
+                         ids=["without flags", "a name's part", "a header", "five octets"])
+@pytest.mark.parametrize("kind", [socket.SOCK_DGRAM, socket.SOCK_STREAM])
+def test_cut_query(port, kind, cut):
+    """Its upstream closes the connection, and answers the next query."""
+    row, is_tcp = oddupstreams.ROWS[0], kind == socket.SOCK_STREAM
+    query = dns.message.make_query(f"a.{zone_of(row)}", "A").to_wire()
+    for wire in (cut(query), query):
+        with socket.socket(socket.AF_INET, kind) as sock:
+            sock.settimeout(PATIENCE_S)
+            sock.connect((address_of(row), port))
+            sock.sendall((len(wire).to_bytes(2, "big") if is_tcp else b"") + wire)
+            if is_tcp and wire != query:
+                assert sock.recv(1) == b""
+            elif wire == query:
+                assert query[:2] in sock.recv(65535)[:4]
 
 
 def test_table(port, tmp_path):
