@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -221,6 +222,15 @@ static void block_signals(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
+/*
+ * The resolver's process has our user. It may not open our memory, nor our files, by /proc; so no
+ * capability of ours is needed to keep it out. Processes that are forked from here are closed, too.
+ */
+static void close_memory(void)
+{
+	(void)!prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 /* Each part gets the parts that it works with; most of these are not open yet. */
 static void join_parts(struct daemon *d)
 {
@@ -301,6 +311,7 @@ int daemon_run(struct config *config, bool keep)
 	events_init(&d->events);
 	join_parts(d);
 	block_signals();
+	close_memory();
 	err = runner_start(&d->runner, config);
 	if (err)
 		log_error("start: the process that runs commands: %s", err_text(err));
