@@ -9,7 +9,7 @@
  * 	server.allow ────┐                              ┌─► clients_new(): engine
  * 	                 ├─► struct clients_list, views ┤
  * 	recursion.allow ─┤                              └─► clients_list_without()
- * 	rrl.exempt ──────┘       clients that policies name ──┘  └─► clients_map_*(): driver
+ * 	rrl.exempt ──────┘       clients that RPZ names ─┘  └─► clients_map_*(): driver
  *
  * Only the longest prefix decides. So each prefix also has the views of the prefixes around it.
  *
@@ -48,11 +48,11 @@ int clients_list_make(struct clients_list *list, const struct config *config)
 void clients_list_fini(struct clients_list *list);
 bool clients_list_equal(const struct clients_list *a, const struct clients_list *b);
 
-/* If a policy names more prefixes than this, all clients are apart. */
+/* If a policy zone names more prefixes than this, all clients are apart. */
 #define CLIENTS_APART_MAX 2048u
 
 /*
- * The list for the driver when a policy has rules for clients (rpz-client-ip). It is `list`, but
+ * The list for the driver when an RPZ has rules for clients (rpz-client-ip). It is `list`, but
  * clients in the n prefixes `apart` have no VOLLEY_VIEW_RECURSIVE: a worker answers them and
  * applies the rules. If `all` is set, or n is more than CLIENTS_APART_MAX, no client has it. The
  * lists share no memory. 0 or -ENOMEM. O(n × list).

@@ -40,7 +40,7 @@ int daemon_run(struct config *config, bool keep) __attribute__((warn_unused_resu
  *	check_run()     ─► the functions that open each part, except sockets and locks:
  *	                   affinity_init, descriptors_raise, cache_plan, recursion_check,
  *	                   transfer_check, store_check, block_book_check, a loader for
- *	                   policies; and for files that are written later taps_check
+ *	                   RPZ; and for files that are written later taps_check
  *	                   and writable_check_replaced
  *
  * A fault that ends a start ends the check, with the same sentence. Any other fault is a warning.
@@ -59,7 +59,7 @@ int check_run(const struct config *config, bool with_zones, unsigned int *n_warn
 
 /*
  * The same in a daemon that serves. It leaves out the process and its limits, the store, which is
- * open, and policies, which take long to read. Warnings are appended to the array WARNINGS; ERR
+ * open, and RPZ, which takes long to read. Warnings are appended to the array WARNINGS; ERR
  * gets the sentence of a failure. Control's thread.
  */
 int check_beside(const struct config *config, json_t *warnings, char *err, size_t err_cap)

@@ -213,7 +213,7 @@ static int open_daemon_open_events(struct daemon *d)
 	return code;
 }
 
-/* --- Zones, recursion, policies, blocks ------------------------------------------------------- */
+/* --- Zones, recursion, RPZ, blocks ------------------------------------------------------- */
 
 static int open_resolution(struct daemon *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recursion and policies: opened at the start, and configured anew by a reload.
+ * Recursion and RPZ: opened at the start, and configured anew by a reload.
  *
  *	recursion/           the clients that may recurse, and the resolver
  *	recursion/rpz_manager.h    lists and local data

@@ -133,7 +133,7 @@ static void want_size(struct daemon *d, uint64_t bytes)
 }
 
 /*
- * Zones, policies and lists of blocks are read in parallel. The reload ends when all are in place.
+ * Zones, RPZ and lists of blocks are read in parallel. The reload ends when all are in place.
  * A list that is a zone may be read before its zone is served: then it is put in place last.
  */
 struct reload {
@@ -213,7 +213,7 @@ static void take_back_reload(struct daemon *d)
 	service_addresses_settle(&d->interfaces, before);
 }
 
-/* Reading policies needs the settings of recursion, which are in place. */
+/* Reading RPZ needs the settings of recursion, which are in place. */
 static int put_behind_recursion(struct daemon *d, struct config *config, zones_done_fn *done,
 				void *user, char *err, size_t err_cap)
 {

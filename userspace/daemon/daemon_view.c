@@ -22,7 +22,7 @@ static struct report_resize resize_of(const struct daemon *d)
 	return r;
 }
 
-/* If putting policies in place failed at a start, none is in force. */
+/* If putting RPZ in place failed at a start, no rule is in force. */
 static void put_rpz_faults(const char **faults, const struct daemon *d)
 {
 	const struct rpz_manager *rpz = d->recursion.rpz;

@@ -85,7 +85,7 @@ static int check_recursion(struct check *c)
 	return recursion_check(c->config, c->err, sizeof(c->err));
 }
 
-/* ---- Policies -------------------------------------------------------------------------------- */
+/* ---- RPZ -------------------------------------------------------------------------------- */
 
 static void on_checked_loaded(struct load *load)
 {

@@ -121,7 +121,7 @@ bool engine_pads(const struct engine *e, const struct engine_request *rq);
  * Writes the reply to a completed question, and caches its answer. Returns the reply's length, at
  * most cap; 0: no client waits for one. The caller can release the question then, unless p->submit
  * is set: it submits the question again, for the cache alone, and no second reply comes of it.
- * ENGINE_DEFERRED: a policy makes the name an alias of another one, or needs name servers first;
+ * ENGINE_DEFERRED: an RPZ rule makes the name an alias, or needs name servers first;
  * p->submit is set, and a later completion makes the reply. As engine_answer().
  */
 size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,

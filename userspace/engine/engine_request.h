@@ -28,7 +28,7 @@ struct engine_times {
 enum engine_chain {
 	ENGINE_CHAIN_NONE,
 	ENGINE_CHAIN_FOLLOWED,
-	ENGINE_CHAIN_OF_RULE, /* a rule made the last alias of an answer; no later policy changes it */
+	ENGINE_CHAIN_OF_RULE, /* a rule made the last alias of an answer; no later list changes it */
 };
 
 struct engine_asked {
@@ -69,7 +69,7 @@ struct engine_held {
 struct engine_search {
 	uint8_t stage;
 	unsigned int at; /* index of the name in the chain */
-	uint64_t rpz;    /* number of the policy */
+	uint64_t rpz;    /* number of the rule set */
 	uint64_t deadline_ns;
 	size_t n_lists; /* how many of its first lists count */
 	struct rpz_server_hit hit;
@@ -80,8 +80,8 @@ struct engine_search {
 };
 
 struct engine_servers {
-	/* The caller's memory, set once. Untouched if no policy has rules for name servers. NULL:
-	 * these rules never match. */
+	/* The caller's memory, set once. Untouched if no RPZ rule is for name servers. NULL: such
+	 * rules never match. */
 	struct engine_search *search;
 	bool is_begun;
 	/* the question upstream is one for name servers; the client's is in search->held */

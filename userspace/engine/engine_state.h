@@ -73,7 +73,7 @@ struct engine_prepared {
  *
  *	ENGINE_REPLIES ─┬─► ENGINE_DEFERS       its question, or one for it, goes upstream
  *	                ├─► ENGINE_HANDS_OVER   the transfer thread answers
- *	                ├─► ENGINE_DROPS        the action of a policy
+ *	                ├─► ENGINE_DROPS        the action of a policy zone
  *	                └─► ENGINE_BLOCKS       the action of a block
  */
 enum engine_outcome {
@@ -85,7 +85,7 @@ enum engine_outcome {
 };
 
 /*
- * What the rules of a policy by client say of this one (engine/rpz_apply.h). APART: one names
+ * What RPZ rules by client say of this one (engine/rpz_apply.h). APART: one names
  * it, so answers that are cached for all are not for it. PASSED: and its action is to pass.
  */
 enum answering_standing { ANSWERING_PLAIN, ANSWERING_APART, ANSWERING_PASSED };

@@ -20,7 +20,7 @@ struct walk {
 	/* upstream's answer for done_name; NULL: upstream was not asked */
 	const struct cache_answer *done;
 	const uint8_t *done_name;
-	/* the first alias, even if zones and policies have changed; NULL: taken from these */
+	/* the first alias, even if zones and RPZ have changed; NULL: taken from these */
 	const struct rpz_alias *alias;
 	/* gets the question if upstream is to be asked; NULL: rq->pending */
 	struct engine_pending *again;

@@ -7,16 +7,16 @@
  *	name ─┬─► a zone of ours ──┬─► data, a denial ─────────────► the end
  *	  ▲   │                    └─► an alias out of our zones ─► head ─┐
  *	  │   └─► any other name, ─┬─► an answer ─────────────────► the end
- *	  │       or below a cut   └─► an alias of a policy ──────► head ─┤
+ *	  │       or below a cut   └─► an alias of an RPZ rule ────► head ─┤
  *	  └───────────────── the target of the head ◄─────────────────────┘
  *
  * The head is written first: CNAMEs and DNAMEs with their signatures in the answer section, and for
  * DO their proofs in the authority section. The target is handled like a question of the client:
- * policies apply to it, too, but after a rule of a list no more lists. At most FOLLOW_MAX heads are
+ * RPZ applies to it, too, but after a rule of a list no more lists. At most FOLLOW_MAX heads are
  * joined, and the whole chain has at most CONVERT_CHAIN_MAX names; a longer chain, or a loop, is
  * SERVFAIL.
  *
- * No such answer is cached under the question's name: it depends on a zone, on a policy and on
+ * No such answer is cached under the question's name: it depends on a zone, on RPZ and on
  * upstream, and each may change by itself. So a change of one of them needs no withdrawal.
  * Upstream's answer for the last target is cached under that name; a worker renders the rest for
  * each query.

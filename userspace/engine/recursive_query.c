@@ -491,7 +491,7 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 }
 
 /* Looks up an alias's target in the cache. If a list made the alias, lists do not apply again, so a
- * cached answer of a policy does not count. */
+ * cached answer of a policy zone does not count. */
 static bool find_recursive_target(struct engine *e, const struct engine_request *rq,
 				  const struct query *q, const struct engine_recursion *rules,
 				  const struct recursion_want *want, struct cache_answer *a)
@@ -543,7 +543,7 @@ void recursion_resume(struct engine *e, struct engine_pending *p, const struct e
 			       q->qtype, q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
 }
 
-/* True if a zone of ours has the name or a policy changes the answer, perhaps only since the
+/* True if a zone of ours has the name or a policy zone changes the answer, perhaps only since the
  * question was asked. Then the answer is not cached. */
 static bool is_spoken_for(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {

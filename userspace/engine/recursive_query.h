@@ -5,7 +5,7 @@
  *
  *	cache: valid ───────────────────────────────────────► answer; fetched anew if it ends soon
  *	  │ no
- *	policy: local data, block lists ────────────────────► the answer of the rule,
+ *	RPZ: local data, block lists ───────────────────────► the answer of the rule,
  *	  │ nothing                                           or of the alias's target (follow.h)
  *	a name that is not in the public DNS (special.h) ───► the answer of its RFC
  *	  │ no
@@ -14,7 +14,7 @@
  *	expired, and upstream has failed lately (RFC 8767) ─► the stale answer
  *	  │ no
  *	pending ─► upstream ─► valid ───────────────────────► answer, into the cache
- *	                │  (policies that look at name servers hold it: servers.h)
+ *	                │  (RPZ rules of name servers hold it: servers.h)
  *	                │ fails, or takes long
  *	                ├─► expired ────────────────────────► the stale answer; upstream goes on
  *	                └─► SERVFAIL, for a short time into the cache

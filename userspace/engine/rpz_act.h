@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes answers from the rules of a policy: what the rule that rpz/rpz.h has found does to an
+ * Makes answers from the rules of a policy zone: what the rule that rpz/rpz.h has found does to an
  * answer.
  */
 #ifndef VOLLEY_ENGINE_RPZ_ACT_H

@@ -31,7 +31,7 @@ void rpz_apply_set_apart(struct engine *e, const struct engine_request *rq)
 	e->now.standing = rpz && rpz_names_client(rpz, &client) ? ANSWERING_APART : ANSWERING_PLAIN;
 }
 
-/* True if the entry is the answer of a policy. */
+/* True if the entry is the answer of a policy zone. */
 static bool is_of_rpz(const struct engine *e, const struct volley_entry *entry)
 {
 	const struct rpz *rpz = rcu_dereference(e->data->rpz);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How policies (rpz/rpz.h) act on a question, before it goes upstream and on its answer.
+ * How RPZ rules (rpz/rpz.h) act on a question, before it goes upstream and on its answer.
  *
  *	rpz_apply_before() ─ a rule that is final ────────────────────────────────────► decided
  *	     │ none yet
@@ -28,11 +28,11 @@
 /* Sets e->now.standing: whether a rule names the client. */
 void rpz_apply_set_apart(struct engine *e, const struct engine_request *rq);
 
-/* True if the client may get the entry. A client that is apart does not get what policies have said
+/* True if the client may get the entry. A client that is apart does not get what RPZ has said
  * to all clients. */
 bool rpz_apply_is_for_client(const struct engine *e, const struct volley_entry *entry);
 
-/* True if the answer, read from an entry, is the answer of a policy. */
+/* True if the answer, read from an entry, is the answer of a policy zone. */
 bool rpz_apply_has_said(const struct engine *e, const struct cache_answer *a);
 
 /*

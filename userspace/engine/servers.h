@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the name servers of a name, for the rules rpz-nsdname and rpz-nsip of policies
+ * Finds the name servers of a name, for the rules rpz-nsdname and rpz-nsip
  * (rpz/rpz.h). Upstream does not send them with an answer. So they are asked for, one
  * question after the other, in the place of the client's question, which waits:
  *

@@ -86,10 +86,10 @@ int recursion_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /*
- * Sets the n prefixes of clients that a policy names by address; copied. From now on the driver
+ * Sets the n prefixes of clients that RPZ names by address; copied. From now on the driver
  * gives these clients no answers from upstream, also after the lists of clients change. If
  * recursion.rpz has lists, the driver gives no client these answers before the first call. Call it
- * before the policy is put in place. 0; or -ENOMEM, and nothing has changed.
+ * before the rules are put in place. 0; or -ENOMEM, and nothing has changed.
  */
 int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefixes, size_t n)
 	__attribute__((warn_unused_result));

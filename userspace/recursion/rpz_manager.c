@@ -21,7 +21,7 @@
 /* The version of the rules' effects. A cache with another version was checked by other rules. */
 #define RULES_VERSION 1u
 
-/* The name of the policies' slot in the cache. No zone has it: a label has at most 63 octets. */
+/* The name of the slot of RPZ in the cache. No zone has it: a label has at most 63 octets. */
 static const uint8_t slot_name[] = "\377policy";
 
 struct part {
@@ -51,7 +51,7 @@ struct sweep {
 	/* in use when the walk began; lives until all background jobs have ended */
 	struct cache *cache;
 	const struct rpz *rpz;
-	/* all answers from upstream are withdrawn; then the policy's slot gets `digest` */
+	/* all answers from upstream are withdrawn; then the slot of RPZ gets `digest` */
 	bool is_whole;
 	uint64_t digest[2];
 	uint64_t n_withdrawn;
@@ -283,7 +283,7 @@ static int make_rpz(struct rpz_manager *p, struct parts *parts, uint32_t gen)
 	return err;
 }
 
-/* Before the next policy is in force, workers begin to answer the clients that it has rules for. */
+/* Before the next rules are in force, workers begin to answer the clients that they name. */
 static int set_apart(const struct rpz_manager *p, const struct parts *parts)
 {
 	size_t n = parts->rpz ? rpz_clients(parts->rpz, NULL, 0) : 0;

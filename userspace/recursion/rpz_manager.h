@@ -55,7 +55,7 @@
 
 struct rpz_manager;
 
-/* The parts of the daemon that the policies use. All must outlive them. */
+/* The parts of the daemon that rules and their loading use. All must outlive the manager. */
 struct rpz_manager_env {
 	/* Returns the configuration; called when lists are read. */
 	const struct config_recursion *(*config)(void *user);
@@ -64,7 +64,7 @@ struct rpz_manager_env {
 	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
 	/*
-	 * Gets the n prefixes of clients that the next policies name, before these are put in
+	 * Gets the n prefixes of clients that the next rules name, before these are put in
 	 * place. 0 or -ENOMEM. NULL: not called.
 	 */
 	int (*set_apart)(void *user, const struct clients_prefix *prefixes, size_t n);
@@ -150,7 +150,7 @@ bool rpz_manager_is_idle(const struct rpz_manager *rpz);
 /* From now on `cache` is in use. It has the same slots (cache/copy.h). */
 void rpz_manager_set_cache(struct rpz_manager *rpz, struct cache *cache);
 
-/* The slot in the cache of the policies' answers; 0: none. */
+/* The slot in the cache of the answers of rules; 0: none. */
 uint32_t rpz_manager_slot(const struct rpz_manager *rpz);
 
 size_t rpz_manager_n(const struct rpz_manager *rpz);

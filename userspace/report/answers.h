@@ -16,7 +16,7 @@
  *
  * Zones: up to 1,022 zones have a counter of their own (cache_zone_counter()); if there are more
  * zones, the busiest have one (daemon/zone_places.h). Answers of the other zones count as "other",
- * answers of no zone of ours (upstream, REFUSED, blocks, policies) as "none". When a zone is
+ * answers of no zone of ours (upstream, REFUSED, blocks, RPZ) as "none". When a zone is
  * removed or loses its counter, its answers move to "gone". So "other" never jumps, and its rate is
  * right.
  */

@@ -245,7 +245,7 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 				   t.n_left[level]);
 }
 
-/* --- Policies --------------------------------------------------------------------------------- */
+/* --- RPZ --------------------------------------------------------------------------------- */
 
 static void tell_rpz(struct health *h, const struct rpz_manager_entry *entry)
 {

@@ -10,8 +10,8 @@
  * A reason is a fault that clients would notice, or a condition that the operator asked for. Any
  * other difference from the configuration is a warning: volleyd still answers by a slower way. If
  * warnings took a host out of a fleet, one warning could take out all hosts at once. An operator
- * may choose how many zones, interfaces and policies must be well (all, any or none), may leave out
- * single zones and policies, and may let warnings count as reasons (strict).
+ * may choose how many zones, interfaces and RPZ lists must be well (all, any or none), leave out
+ * single zones and lists, and may let warnings count as reasons (strict).
  *
  * health_zone() alone decides whether a zone is current. A new state of zones (zonemgr/zonemgr.h)
  * does not compile until health_zone() has a case for it.
@@ -47,7 +47,7 @@ struct health_options {
 	enum health_scope interfaces;
 	enum health_scope rpz;
 	bool is_strict;
-	const char *ignored[HEALTH_IGNORED_CAP]; /* zones and policies, borrowed */
+	const char *ignored[HEALTH_IGNORED_CAP]; /* zones and lists, borrowed */
 	size_t n_ignored;
 };
 
@@ -94,7 +94,7 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
  */
 bool health_have_zones_come(health_zone_at *at, const void *user, size_t n);
 
-/* --- Policies --- */
+/* --- RPZ --- */
 
 /*
  * Judges N lists and local data; at() returns the i-th. A list that is not in force is a reason,

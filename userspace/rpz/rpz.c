@@ -165,7 +165,7 @@ static int add_rpz_list(struct rpz *p, const struct rpz_list *list)
 	return err;
 }
 
-/* How many policies were ever made. */
+/* How many rule sets were ever made. */
 static uint64_t n_rpz;
 
 int rpz_new(struct rpz **out, const struct zone *local, const struct rpz_list *lists, size_t n,

@@ -75,9 +75,9 @@ struct rpz_list {
 };
 
 /*
- * Makes a policy of local data (NULL: none) and n lists. The zones and the counters of hits are
- * borrowed and must outlive the policy. Answers carry slot and gen; this slot of the cache is for
- * the policy alone. O(rules with a prefix). 0 or -ENOMEM.
+ * Makes a rule set of local data (NULL: none) and n lists. The zones and the counters of hits are
+ * borrowed and must outlive the rule set. Answers carry slot and gen; this slot of the cache is for
+ * the rule set alone. O(rules with a prefix). 0 or -ENOMEM.
  */
 int rpz_new(struct rpz **out, const struct zone *local, const struct rpz_list *lists, size_t n,
 	    uint32_t slot, uint32_t gen) __attribute__((warn_unused_result));
@@ -162,8 +162,8 @@ bool rpz_changes_entry(const struct rpz *p, const struct volley_entry *entry);
 size_t rpz_clients(const struct rpz *p, struct clients_prefix *prefixes, size_t cap);
 
 /*
- * Finds the rule of a policy that has made a reply, for the query log. A reply of the cache or the
- * driver comes without a note of its rule, so the rule is derived from the reply and the policy:
+ * Finds the rule that has made a reply, for the query log. A reply of the cache or the driver comes
+ * without a note of its rule, so the rule is derived from the reply and the rule set:
  *
  *      the SOA record of a list in the authority section ──────► that list: NXDOMAIN or no data
  *      else a rule for the client or the name of the question,

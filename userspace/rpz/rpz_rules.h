@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a policy that its sources share; rpz/rpz.h explains them. */
+/* The parts of a rule set that its sources share; rpz/rpz.h explains them. */
 #ifndef VOLLEY_RPZ_RPZ_RULES_H
 #define VOLLEY_RPZ_RPZ_RULES_H
 

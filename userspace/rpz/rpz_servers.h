@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rules for the name servers of a name: NAME.rpz-nsdname and LENGTH.ADDRESS.rpz-nsip
- * (draft-vixie-dnsop-dns-rpz-00, section 4). rpz/rpz.h explains policies. The caller adds one
+ * (draft-vixie-dnsop-dns-rpz-00, section 4). rpz/rpz.h explains the rules. The caller adds one
  * server after the other; the best rule so far is kept:
  *
  *	rpz_may_better() ─ yes ─► find a server's name or address ─► rpz_add_server(),
@@ -13,7 +13,7 @@
  * rpz-nsip; for names, the server that comes first in the canonical order; for addresses, the
  * longest prefix, then the lowest address.
  *
- * Any thread, while the policy lives.
+ * Any thread, while the rule set lives.
  */
 #ifndef VOLLEY_RPZ_RPZ_SERVERS_H
 #define VOLLEY_RPZ_RPZ_SERVERS_H
@@ -29,7 +29,7 @@ struct rpz;
 
 /* The best rule known so far for the name servers of one name. All zeros: none. */
 struct rpz_server_hit {
-	const struct zone_node *node; /* NULL: none; lives as long as the policy */
+	const struct zone_node *node; /* NULL: none; lives as long as the rule set */
 	size_t list;
 	bool by_address;
 	unsigned int bits; /* of the prefix, as of a mapped address; 0 for a name */
@@ -52,10 +52,10 @@ struct rpz_servers {
 
 /* True if a list has rules for name servers. */
 bool rpz_names_servers(const struct rpz *p);
-/* The same for a list before it is in a policy. O(labels). */
+/* The same for a list before it is in a rule set. O(labels). */
 bool rpz_list_names_servers(const struct zone *list);
 
-/* A number of its own for each policy, never 0. A pointer into a policy belongs to the policy with
+/* A number of its own for each rule set, never 0. A pointer into a rule set belongs to the one with
  * the same number. */
 uint64_t rpz_number(const struct rpz *p);
 

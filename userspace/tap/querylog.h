@@ -26,14 +26,14 @@ struct querylog_net {
 	uint8_t address[16];
 };
 
-/* The policy that has changed an answer. */
+/* The policy zone that has changed an answer. */
 struct querylog_rpz {
 	uint8_t list[NAME_FOLDED_BYTES]; /* a name in wire form */
 	bool is_local_data;              /* then there is no list */
 	const char *action;              /* a word of letters and hyphens; static */
 };
 
-/* True if a policy has changed the answer of this event; *out says which. Called by the tap's
+/* True if a policy zone has changed the answer of this event; *out says which. Called by the tap's
  * thread, or by a thread that changes its settings. */
 typedef bool querylog_judge_fn(void *ctx, const struct tap_event *e, struct querylog_rpz *out);
 
@@ -42,7 +42,7 @@ struct querylog_config {
 	bool is_json;
 	uint32_t every; /* one in this many answers; at least 1 */
 	struct tap_prefix prefix;
-	querylog_judge_fn *judge; /* NULL: lines have no policy */
+	querylog_judge_fn *judge; /* NULL: lines have no policy zone */
 	void *judge_ctx;          /* outlives the log */
 	/* Filters. An empty filter lets all through; an event must pass all of them. */
 	uint8_t (*zones)[NAME_FOLDED_BYTES]; /* names at or below one of these */

@@ -65,7 +65,7 @@ void peer_dispatch(struct peer_request *rq);
 
 /*
  * Signed questions over TCP and TLS that are not about transfers: the worker that they came from
- * answers them (handover_ask()) with its cache, its policies and its resolver, and counts them as
+ * answers them (handover_ask()) with its cache, RPZ and its resolver, and counts them as
  * its own. So a client gets the same answers with a signature as without.
  *
  *	peer_dispatch.c ─► questions_ask() ─► the worker ─► HANDOVER_ANSWERED ─► reply: signed, sent

@@ -22,7 +22,7 @@
  *      HANDOVER_GONE   ◄───────────────────────── PORT_GONE        ◄─ the client is gone
  *
  * The receiver may also give a question to the worker that the message came from, without its
- * signature: handover_ask(). The worker answers it with its cache, its policies and its resolver,
+ * signature: handover_ask(). The worker answers it with its cache, RPZ and its resolver,
  * and HANDOVER_ANSWERED brings the answer back, to be signed.
  *
  * Messages that have to be answered after all earlier messages of their connection, and before all
