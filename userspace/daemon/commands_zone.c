@@ -87,8 +87,9 @@ static void on_edited(void *user, int code)
 
 	if (code == -ECANCELED)
 		snprintf(err, sizeof(err), "volleyd stops: the change is given up");
-	else if (code && entry && *entry->stored.error)
-		snprintf(err, sizeof(err), "%s: the change is not made", entry->stored.error);
+	else if (code && entry && sentence_is_set(&entry->stored.error))
+		snprintf(err, sizeof(err), "%s: the change is not made",
+			 sentence_text(&entry->stored.error));
 	else if (!code && !(result = report_zones(s->zones, s->transfer_bridge, e->name)))
 		code = -ENOMEM;
 	ctl_answer(s->ctl, e->ticket, clock_ns(), code, result, err);
@@ -244,7 +245,9 @@ static void on_written(void *user, const struct zones_entry *entry, int code)
 			 "a zone was removed before its file was written");
 	else
 		snprintf(sentence, sizeof(sentence), "zone %s: %s", entry->name,
-			 *entry->stored.error ? entry->stored.error : err_text(code));
+			 sentence_is_set(&entry->stored.error) ?
+				 sentence_text(&entry->stored.error) :
+				 err_text(code));
 	note_failure(f, sentence, code);
 	if (--f->n_left)
 		return;

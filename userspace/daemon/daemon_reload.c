@@ -40,7 +40,7 @@ void daemon_put_rights(struct daemon *d, struct rights *rights)
 
 static void put_zone_error(const struct zones_entry *entry, char *err, size_t err_cap)
 {
-	snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
+	snprintf(err, err_cap, "zone %s: %s%s", entry->name, sentence_text(&entry->error),
 		 entry->zone ? "; the earlier version keeps serving" : "");
 }
 
@@ -51,7 +51,7 @@ static void add_zones(json_t *list, const struct zones *zones)
 	for (size_t i = 0; i < zones_n(zones); i++) {
 		const struct zones_entry *entry = zones_at(zones, i);
 
-		if (entry->is_member || !*entry->error)
+		if (entry->is_member || !sentence_is_set(&entry->error))
 			continue;
 		put_zone_error(entry, text, sizeof(text));
 		json_array_append_new(list, json_string(text));
@@ -115,7 +115,7 @@ int daemon_tell_reload(const struct daemon *d, const char *name, int code, char 
 		snprintf(err, err_cap,
 			 "%s: the zone was removed from the configuration before it was loaded",
 			 name);
-	else if (code && entry && *entry->error)
+	else if (code && entry && sentence_is_set(&entry->error))
 		put_zone_error(entry, err, err_cap);
 	else if (code)
 		snprintf(err, err_cap, "%s", err_text(code));

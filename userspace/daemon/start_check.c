@@ -138,8 +138,8 @@ static int check_list(struct check *c, struct loader *loader, const struct confi
 		load_put_error(load, entry.error, sizeof(entry.error));
 		if (rpz_manager_entry_tell(&entry, text))
 			warn(c, "%s", text);
-	} else if (*load->err.warning) {
-		warn(c, "policy %s: %s", load->name, load->err.warning);
+	} else if (*load->err->warning) {
+		warn(c, "policy %s: %s", load->name, load->err->warning);
 	}
 	load_free(load);
 	return 0;
@@ -279,7 +279,7 @@ struct zone_loads {
 /* Logs a line for each mistake. */
 static void log_mistakes(const struct load *load)
 {
-	const char *at = load->err.more;
+	const char *at = load->err->more;
 	char text[ERR_TEXT_CAP];
 
 	load_put_error(load, text, sizeof(text));
@@ -300,8 +300,8 @@ static void on_zone_loaded(struct load *load)
 	if (load->code) {
 		log_mistakes(load);
 		loads->n_refused++;
-	} else if (*load->err.warning) {
-		warn(loads->check, "zone %s: %s", load->name, load->err.warning);
+	} else if (*load->err->warning) {
+		warn(loads->check, "zone %s: %s", load->name, load->err->warning);
 	}
 	load_free(load);
 }

@@ -460,7 +460,7 @@ static void take_rpz_set_zone(struct part *part, struct zone *zone, uint64_t wal
 /* The first of the lines that the list is in force without, and their number. */
 static void note_warning(struct part *part, const struct load *load)
 {
-	const struct zone_error *err = &load->err;
+	const struct zone_error *err = load->err;
 	struct rpz_manager_entry *e = &part->entry;
 
 	if (!err->n_warnings)

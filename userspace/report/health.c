@@ -114,11 +114,11 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 		return HEALTH_WARNS;
 	case ZONES_FAILED:
 		snprintf(text, HEALTH_TEXT_CAP, "zone %s: not served: %s", entry->name,
-			 entry->error);
+			 sentence_text(&entry->error));
 		return HEALTH_FAILS;
 	case ZONES_STALE:
 		snprintf(text, HEALTH_TEXT_CAP, "zone %s: an earlier version is served: %s",
-			 entry->name, entry->error);
+			 entry->name, sentence_text(&entry->error));
 		return HEALTH_WARNS;
 	case ZONES_AWAITED:
 		snprintf(text, HEALTH_TEXT_CAP, "zone %s: not yet transferred from a primary",
@@ -133,13 +133,14 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 	}
 	/* The zone is served, but a restart may load an earlier version, or secondaries wait. */
 	health_denials_text(entry, denials, sizeof(denials));
-	if (!*entry->stored.error && !*entry->stored.warning && !entry->behind_serial && !*denials)
+	if (!sentence_is_set(&entry->stored.error) && !sentence_is_set(&entry->stored.warning) &&
+	    !entry->behind_serial && !*denials)
 		return HEALTH_WELL;
 	snprintf(text, HEALTH_TEXT_CAP, "zone %s: %s", entry->name,
-		 *entry->stored.error   ? entry->stored.error :
-		 *entry->stored.warning ? entry->stored.warning :
-		 entry->behind_serial   ? entry->warning :
-					  denials);
+		 sentence_is_set(&entry->stored.error)   ? sentence_text(&entry->stored.error) :
+		 sentence_is_set(&entry->stored.warning) ? sentence_text(&entry->stored.warning) :
+		 entry->behind_serial                    ? sentence_text(&entry->warning) :
+							   denials);
 	return HEALTH_WARNS;
 }
 

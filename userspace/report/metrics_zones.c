@@ -68,9 +68,9 @@ static void put_each(const struct zones_entry *const *told, size_t n, uint64_t n
 	EACH("zone_signatures_invalid", "1 when its signatures are not valid now", true,
 	     is_invalid(entry, now_s))
 	EACH("zone_storage_error", "1 when something is wrong with its journal, file or keys", true,
-	     *entry->stored.error != 0)
+	     sentence_is_set(&entry->stored.error))
 	EACH("zone_storage_warning", "1 when its changes will soon have no room in the journal",
-	     true, *entry->stored.warning != 0)
+	     true, sentence_is_set(&entry->stored.warning))
 #undef EACH
 }
 
@@ -90,8 +90,8 @@ static void add_zone_metrics(struct sums *s, const struct zones_entry *entry, ui
 
 	s->by_state[entry->state]++;
 	s->n_invalid += is_invalid(entry, now_s);
-	s->n_errors += *entry->stored.error != 0;
-	s->n_warnings += *entry->stored.warning != 0;
+	s->n_errors += sentence_is_set(&entry->stored.error);
+	s->n_warnings += sentence_is_set(&entry->stored.warning);
 	if (end_s && end_s < s->first_expires_s)
 		s->first_expires_s = end_s;
 	if (signed_s && signed_s < s->first_signed_s)

@@ -93,10 +93,10 @@ static void put_report_faults(json_t *list, const struct iface *iface)
 static void put_report_zone(json_t *list, const struct zones_entry *entry)
 {
 	char fault[128] = "", denials[128] = "";
-	const char *const texts[] = { entry->error,
-				      entry->stored.error,
-				      entry->stored.warning,
-				      entry->behind_serial ? entry->warning : "",
+	const char *const texts[] = { sentence_text(&entry->error),
+				      sentence_text(&entry->stored.error),
+				      sentence_text(&entry->stored.warning),
+				      entry->behind_serial ? sentence_text(&entry->warning) : "",
 				      fault,
 				      denials };
 
@@ -434,10 +434,10 @@ static void put_life(json_t *o, const struct zones_entry *entry, const struct tr
 		json_put_int(o, "changed_bytes", zone_overlay_bytes(entry->zone));
 	}
 	json_put_bool(o, "is_file_behind", entry->on_disk.changed_ns != 0);
-	if (*entry->stored.error)
-		json_put_text(o, "storage_error", entry->stored.error);
-	if (*entry->stored.warning)
-		json_put_text(o, "storage_warning", entry->stored.warning);
+	if (sentence_is_set(&entry->stored.error))
+		json_put_text(o, "storage_error", sentence_text(&entry->stored.error));
+	if (sentence_is_set(&entry->stored.warning))
+		json_put_text(o, "storage_warning", sentence_text(&entry->stored.warning));
 	if (!t->is_secondary)
 		return;
 	json_put_bool(o, "is_transferring", t->is_running);
@@ -481,10 +481,10 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 	put_withdrawn(o, &entry->published.withdrawn);
 	json_put_text(o, "file", entry->file);
 	put_life(o, entry, t);
-	if (*entry->error)
-		json_put_text(o, "error", entry->error);
-	if (*entry->warning)
-		json_put_text(o, "warning", entry->warning);
+	if (sentence_is_set(&entry->error))
+		json_put_text(o, "error", sentence_text(&entry->error));
+	if (sentence_is_set(&entry->warning))
+		json_put_text(o, "warning", sentence_text(&entry->warning));
 	return o;
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sentence.h"
 #include "config/config.h"
 #include "store/store.h"
 #include "zone/zone.h"
@@ -106,8 +107,8 @@ struct zones_stored {
 	struct store_zone known; /* all except its serial */
 	enum zones_store_state state;
 	uint64_t unwritten_bytes; /* octets of changes in the journal that the file does not have */
-	char error[640];          /* an error of the journal or the file; or "" */
-	char warning[320];        /* that the journal has little room left for changes; or "" */
+	struct sentence error;    /* of the journal or the file */
+	struct sentence warning;  /* that the journal has little room left for changes */
 };
 
 /* The job that turns a version with many changes into one image. */
@@ -147,8 +148,7 @@ struct zones_entry {
 	/* Not 0: a version with this serial was served, and the served one is not newer, so that
 	 * secondaries do not fetch it. */
 	uint32_t behind_serial;
-	char error[640];   /* of the last load; "" if it succeeded */
-	char warning[512]; /* of the last load; "" if there is none */
+	struct sentence error, warning; /* of the last load */
 	uint64_t loaded_wall_s;
 	uint64_t load_ns;
 	struct signing *signing; /* the zone is kept signed; NULL: it is not signed here */

@@ -44,19 +44,28 @@ void load_free(struct load *load)
 	zone_unref(load->base);
 	zone_unref(load->zone);
 	zone_unref(load->old);
+	load_forget_err(load);
+	sentence_clear(&load->why);
 	free(load->name);
 	free(load->file);
 	verify_fini(&load->verify);
 	free(load);
 }
 
+void load_forget_err(struct load *load)
+{
+	free(load->err);
+	load->err = NULL;
+}
+
 void load_put_error(const struct load *load, char *buf, size_t cap)
 {
-	const struct zone_error *err = &load->err;
+	static const struct zone_error none;
+	const struct zone_error *err = load->err ? load->err : &none;
 
-	if (*load->why)
+	if (sentence_is_set(&load->why))
 		snprintf(buf, cap, "%s: serial %u is not accepted: %s", load->file, load->serial,
-			 load->why);
+			 sentence_text(&load->why));
 	else if (err->line)
 		snprintf(buf, cap, "%s:%u: %s", err->file, err->line, err->sentence);
 	else

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sentence.h"
 #include "config/config.h"
 #include "config/verify.h"
 #include "invalidate/changes.h"
@@ -131,12 +132,12 @@ struct load {
 	uint8_t content_digest[ZONE_DIGEST_LEN]; /* unless LOAD_NOT_SIGNED */
 	uint8_t content_before[ZONE_DIGEST_LEN]; /* the content digest before this load */
 	enum changes_refusal refusal;
-	struct zone_error err;
-	bool gives_up_journal; /* its changes do not fit the file */
+	struct zone_error *err; /* NULL: before it runs, without memory, or load_forget_err() */
+	bool gives_up_journal;  /* its changes do not fit the file */
 	enum load_serial serial_state;
 	uint32_t behind_serial; /* LOAD_SERIAL_BEHIND: the newest serial that was served */
 	uint32_t serial;        /* of a zone that the command has refused */
-	char why[512];          /* why it has refused; "" without a reason */
+	struct sentence why;    /* why it has refused */
 	uint64_t took_ns;       /* without comparison and command */
 	uint64_t ended_wall_s;  /* seconds since 1970 */
 
@@ -160,6 +161,9 @@ static inline void load_drop_zone(struct load *load)
 	zone_unref(load->zone);
 	load->zone = NULL;
 }
+
+/* Frees load->err, once it has been told: a zone may wait for others until it is published. */
+void load_forget_err(struct load *load);
 
 /* Writes what was wrong as one sentence, with file and line if known. After an end with an error or
  * a file_code. */

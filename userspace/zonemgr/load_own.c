@@ -17,16 +17,16 @@ void load_warn(struct load *load, const char *format, ...)
 {
 	va_list args;
 
-	size_t n = strlen(load->err.warning);
+	size_t n = strlen(load->err->warning);
 
 	if (n)
-		n += (size_t)snprintf(load->err.warning + n, sizeof(load->err.warning) - n, "; ");
-	if (n >= sizeof(load->err.warning))
-		n = sizeof(load->err.warning) - 1;
+		n += (size_t)snprintf(load->err->warning + n, sizeof(load->err->warning) - n, "; ");
+	if (n >= sizeof(load->err->warning))
+		n = sizeof(load->err->warning) - 1;
 	va_start(args, format);
-	vsnprintf(load->err.warning + n, sizeof(load->err.warning) - n, format, args);
+	vsnprintf(load->err->warning + n, sizeof(load->err->warning) - n, format, args);
 	va_end(args);
-	load->err.n_warnings++;
+	load->err->n_warnings++;
 }
 
 /* --- Announcement of a file ------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static int make_catalog(struct load *load)
 		return err;
 	err = catalog_put_head(apex, next_own_load_serial(load, apex), add_own_load_record, b);
 	if (!err)
-		err = zone_builder_finish(b, &load->zone, &load->err);
+		err = zone_builder_finish(b, &load->zone, load->err);
 	zone_builder_free(b);
 	load->own = err ? LOAD_OWN_FINE : LOAD_OWN_DUE;
 	return err;
@@ -101,7 +101,7 @@ static int make_catalog(struct load *load)
 /* load->err has the error of the old file. */
 static int make_catalog_anew(struct load *load)
 {
-	char why[sizeof(load->err.warning)];
+	char why[sizeof(load->err->warning)];
 	int err;
 
 	load_put_error(load, why, sizeof(why));
@@ -125,7 +125,7 @@ static int judge_own_load(struct load *load)
 	if (replay_judge_file(load->store, apex, load->file_digest) != REPLAY_FILE_HARMED)
 		return 0;
 	load_drop_zone(load);
-	return zone_error_set(&load->err, "", 0,
+	return zone_error_set(load->err, "", 0,
 			      "it is not what was written to it: it was cut, or somebody has "
 			      "changed it%s",
 			      load->absent == LOAD_ABSENT_WAITS ?

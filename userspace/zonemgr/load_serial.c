@@ -68,7 +68,7 @@ static int set_serial(struct load *load, uint32_t serial)
 		zone_edit_cancel(edit);
 		return err;
 	}
-	err = zone_edit_finish(edit, &next, NULL, &load->err);
+	err = zone_edit_finish(edit, &next, NULL, load->err);
 	if (err)
 		return err;
 	zone_unref(load->zone);

@@ -73,7 +73,7 @@ static int signed_before(struct load *load, bool is_other_content, struct zone *
 	load->gives_up_journal = err && err != -ENOMEM && is_other_content;
 	if (!err || load->gives_up_journal)
 		return 0;
-	memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
+	memcpy(load->err->sentence, why.sentence, sizeof(why.sentence));
 	zone_unref(*before);
 	*before = NULL;
 	return err;
@@ -130,7 +130,7 @@ static int add_changes(struct load *load, struct zone **content,
 	err = replay(load->store, content, digest, &n,
 		     "and is dropped once the file has a newer serial number", &why);
 	if (err)
-		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
+		memcpy(load->err->sentence, why.sentence, sizeof(why.sentence));
 	return err;
 }
 
@@ -152,7 +152,7 @@ static int sign_signed_load(struct load *load, const struct zone *content,
 	load->own = LOAD_OWN_DUE;
 	return sign_all(content, before, &load->signing->keys, &load->signing->options,
 			load->signing->now_s, serial, n_processors(), &load->progress.cancel,
-			&load->zone, &load->err);
+			&load->zone, load->err);
 }
 
 int load_make_signed(struct load *load)
@@ -194,14 +194,14 @@ int load_make_signed(struct load *load)
 /* Returns @err if a version is served already, or if the zone was never signed. */
 int load_make_without_content(struct load *load, int err)
 {
-	const struct zone_error why = load->err;
+	const struct zone_error why = *load->err;
 	struct zone *before;
 
 	if (err == -ECANCELED || load->base || is_first(load))
 		return err;
 	if (signed_before(load, false, &before))
 		before = NULL;
-	load->err = why;
+	*load->err = why;
 	if (load->own == LOAD_OWN_HARMED)
 		log_error("zone %s: %s is not what was written to it, or cannot be read: there "
 			  "is no other version to serve",
@@ -229,7 +229,7 @@ void load_fall_back(struct load *load)
 
 int load_make_without_keys(struct load *load)
 {
-	return load_make_without_content(load, zone_error_set(&load->err, "", 0, "%s",
+	return load_make_without_content(load, zone_error_set(load->err, "", 0, "%s",
 							      load->signing->why));
 }
 
@@ -250,12 +250,12 @@ static int unsign(struct load *load, const struct zone *content, const struct zo
 
 	if (zone_is_signed(content))
 		return zone_error_set(
-			&load->err, "", 0,
+			load->err, "", 0,
 			"it is signed, and serial %u is not newer than %u, which was signed here "
 			"and is served: give it a newer one",
 			load->file_serial, served);
 	err = sign_strip(is_new || !before ? content : before, served + 1, &load->progress.cancel,
-			 &load->zone, &load->err);
+			 &load->zone, load->err);
 	return err ? err : zone_difference(content, load->zone, ZONE_DIFFERENCE_MAX, &load->net);
 }
 

@@ -99,11 +99,14 @@ static void set_loader_stage(struct load *load, enum load_stage stage)
 
 static void ask_command(struct runner *runner, struct load *load)
 {
+	char why[512] = "";
+
 	set_loader_stage(load, LOAD_VERIFYING);
 	load->code = verify_run(runner, &load->verify, load->zone, load->name, load->file,
-				&load->progress.cancel, load->why, sizeof(load->why));
+				&load->progress.cancel, why, sizeof(why));
 	if (!load->code)
 		return;
+	sentence_set(&load->why, "%s", why);
 	load->serial = zone_serial(load->zone);
 	load_drop_zone(load);
 }
@@ -125,12 +128,13 @@ static int add_journal(struct load *load)
 	if (!err)
 		return 0;
 	if (err == -ENOMEM || !waits) {
-		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
+		memcpy(load->err->sentence, why.sentence, sizeof(why.sentence));
 		return err;
 	}
 	load->gives_up_journal = true;
-	load->err.n_warnings++;
-	snprintf(load->err.warning, sizeof(load->err.warning), "%s: %s", load->file, why.sentence);
+	load->err->n_warnings++;
+	snprintf(load->err->warning, sizeof(load->err->warning), "%s: %s", load->file,
+		 why.sentence);
 	return 0;
 }
 
@@ -139,7 +143,7 @@ static int read_loader_file(struct load *load)
 	int err;
 
 	zonefile_mark_read(load->file, &load->file_mark);
-	err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
+	err = zone_load(&load->zone, load->name, load->file, &load->progress, load->err);
 	return load->absent == LOAD_ABSENT_FAILS ? err : load_make_own(load, err);
 }
 
@@ -185,9 +189,9 @@ static int make_loader(struct load *load)
 		return make_unsigned(load);
 	case LOAD_TRANSFER:
 		zone_builder_watch(load->builder, &load->progress.cancel);
-		return zone_builder_finish(load->builder, &load->zone, &load->err);
+		return zone_builder_finish(load->builder, &load->zone, load->err);
 	case LOAD_VERSION:
-		return zone_compact(load->version, &load->progress.cancel, &load->zone, &load->err);
+		return zone_compact(load->version, &load->progress.cancel, &load->zone, load->err);
 	case LOAD_RESIGN:
 		break;
 	}
@@ -216,13 +220,13 @@ static void write_own(struct load *load)
 	load->n_replayed = 0;
 	load->code = load_announce_own(load);
 	if (load->code) {
-		snprintf(load->err.sentence, sizeof(load->err.sentence), "journal: %s",
+		snprintf(load->err->sentence, sizeof(load->err->sentence), "journal: %s",
 			 err_text(load->code));
 		return;
 	}
 	load->code = zonefile_write(load->zone, load->signing ? load->signing->file : load->file,
-				    &load->progress.cancel, load->err.sentence,
-				    sizeof(load->err.sentence));
+				    &load->progress.cancel, load->err->sentence,
+				    sizeof(load->err->sentence));
 }
 
 static void refuse_without_zonemd(struct load *load)
@@ -230,7 +234,7 @@ static void refuse_without_zonemd(struct load *load)
 	if (!load->needs_zonemd || zonemd_is_stated(load->zone))
 		return;
 	load->code =
-		zone_error_set(&load->err, load->file, 0,
+		zone_error_set(load->err, load->file, 0,
 			       "it has no ZONEMD record with the scheme 1 and the hash 1 or 2, "
 			       "and one is required");
 	load_drop_zone(load);
@@ -239,7 +243,8 @@ static void refuse_without_zonemd(struct load *load)
 static void run_loader(struct runner *runner, struct load *load)
 {
 	set_loader_stage(load, LOAD_READING);
-	load->code = make_loader(load);
+	load->err = calloc(1, sizeof(*load->err));
+	load->code = load->err ? make_loader(load) : -ENOMEM;
 	/* The loader's thread reads the clock itself: a load may take minutes. */
 	load->took_ns = clock_ns() - load->begun_ns;
 	load->ended_wall_s = clock_wall_s();

@@ -47,16 +47,14 @@ void maintenance_set_zones(struct maintenance *u, struct zones *zones)
 
 void maintenance_note(struct zones_entry *entry, const char *sentence)
 {
-	snprintf(entry->stored.error, sizeof(entry->stored.error), "%s", sentence);
-	log_error("zone %s: %s", entry->name, entry->stored.error);
+	sentence_set(&entry->stored.error, "%s", sentence);
+	log_error("zone %s: %s", entry->name, sentence_text(&entry->stored.error));
 }
 
 void maintenance_note_error(struct zones_entry *entry, const char *what, int err)
 {
-	char sentence[sizeof(entry->stored.error)];
-
-	snprintf(sentence, sizeof(sentence), "%s: %s", what, err_text(err));
-	maintenance_note(entry, sentence);
+	sentence_set(&entry->stored.error, "%s: %s", what, err_text(err));
+	log_error("zone %s: %s", entry->name, sentence_text(&entry->stored.error));
 }
 
 /* A batch without anything new is cancelled, to save the wait for the disk. */
@@ -310,20 +308,21 @@ static bool is_overgrown(const struct zones_entry *entry)
  * warning. */
 static void warn(const struct maintenance *u, struct zones_entry *entry)
 {
-	bool was_warned = *entry->stored.warning;
+	bool was_warned = sentence_is_set(&entry->stored.warning);
 
-	entry->stored.warning[0] = 0;
+	sentence_clear(&entry->stored.warning);
 	if (write_after_ns(entry) || !entry->stored.unwritten_bytes ||
 	    (!u->is_tight && entry->stored.unwritten_bytes < u->free_bytes / (was_warned ? 3 : 2)))
 		return;
-	snprintf(entry->stored.warning, sizeof(entry->stored.warning),
-		 "journal: %llu KiB of changes are not in the file, and room for %llu KiB is left: "
-		 "volleyctl zone flush %s writes them to it, and zonefile-sync does so from "
-		 "time to time; server.storage-size is the room for all zones",
-		 (unsigned long long)(entry->stored.unwritten_bytes >> 10),
-		 (unsigned long long)(u->free_bytes >> 10), entry->name);
+	sentence_set(
+		&entry->stored.warning,
+		"journal: %llu KiB of changes are not in the file, and room for %llu KiB is left: "
+		"volleyctl zone flush %s writes them to it, and zonefile-sync does so from "
+		"time to time; server.storage-size is the room for all zones",
+		(unsigned long long)(entry->stored.unwritten_bytes >> 10),
+		(unsigned long long)(u->free_bytes >> 10), entry->name);
 	if (!was_warned)
-		log_warn("zone %s: %s", entry->name, entry->stored.warning);
+		log_warn("zone %s: %s", entry->name, sentence_text(&entry->stored.warning));
 }
 
 /* Keeps a quarter of the journal free for new changes. Changes that files have, too, stay for

@@ -152,22 +152,20 @@ static struct zones_entry *entry_of_zonefile(const struct writing *w)
  * has to choose. Logged once. */
 static void note_other(struct zones_entry *entry, const struct writing *w)
 {
-	char sentence[sizeof(entry->stored.error)];
-
-	if (entry->on_disk.is_other && *entry->stored.error)
+	if (entry->on_disk.is_other && sentence_is_set(&entry->stored.error))
 		return;
 	entry->on_disk.is_other = true;
-	snprintf(sentence, sizeof(sentence),
-		 "%s: somebody has changed it. volleyctl zone reload loads it, if its serial "
-		 "number is newer; volleyctl zone flush overwrites it",
-		 w->path);
-	maintenance_note(entry, sentence);
+	sentence_set(&entry->stored.error,
+		     "%s: somebody has changed it. volleyctl zone reload loads it, if its serial "
+		     "number is newer; volleyctl zone flush overwrites it",
+		     w->path);
+	log_error("zone %s: %s", entry->name, sentence_text(&entry->stored.error));
 }
 
 static void note_zonefile_end(const struct writing *w, struct zones_entry *entry)
 {
 	if (!w->code) {
-		entry->stored.error[0] = 0;
+		sentence_clear(&entry->stored.error);
 		log_info("zone %s: serial %u written to %s", entry->name, zone_serial(w->zone),
 			 w->path);
 		return;

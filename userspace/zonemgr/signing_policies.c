@@ -97,8 +97,8 @@ int signing_check(const struct zones *zones, const struct config *config, const 
 
 static void forget_error(struct zones_entry *entry)
 {
-	if (!strncmp(entry->stored.error, OF_KEYS, sizeof(OF_KEYS) - 1))
-		entry->stored.error[0] = 0;
+	if (!strncmp(sentence_text(&entry->stored.error), OF_KEYS, sizeof(OF_KEYS) - 1))
+		sentence_clear(&entry->stored.error);
 }
 
 /* If the keys cannot be used, the version that was signed before is served as it is. Without one
@@ -113,9 +113,10 @@ static void begin_signing(const struct config_signing *policy, const char *stora
 	if (next)
 		forget_error(entry);
 	else
-		snprintf(entry->stored.error, sizeof(entry->stored.error), OF_KEYS "%s", err);
+		sentence_set(&entry->stored.error, OF_KEYS "%s", err);
 	if (!next && !entry->signing && !entry->zone && was_signed(entry))
-		next = signing_new_without_keys(entry->apex, storage, entry->stored.error);
+		next = signing_new_without_keys(entry->apex, storage,
+						sentence_text(&entry->stored.error));
 	if (!next)
 		return;
 	signing_free(entry->signing);

@@ -273,7 +273,7 @@ static struct zone *last_journaled(const struct zones *zones, const struct zones
 
 static void note_refusal(struct zones_entry *entry, int err)
 {
-	char sentence[sizeof(entry->stored.error)];
+	char sentence[512];
 
 	snprintf(sentence, sizeof(sentence), OF_JOURNAL "%s", err_text(err));
 	if (err == -ENOSPC && entry->stored.unwritten_bytes && !zones_is_secondary(entry))
@@ -281,9 +281,9 @@ static void note_refusal(struct zones_entry *entry, int err)
 			 OF_JOURNAL "%s for more changes that the file has not: volleyctl zone "
 				    "flush %s writes them to it",
 			 err_text(err), entry->name);
-	if (strcmp(sentence, entry->stored.error) != 0)
+	if (strcmp(sentence, sentence_text(&entry->stored.error)) != 0)
 		log_error("zone %s: %s", entry->name, sentence);
-	snprintf(entry->stored.error, sizeof(entry->stored.error), "%s", sentence);
+	sentence_set(&entry->stored.error, "%s", sentence);
 }
 
 /* Frees the version at once: while it exists, an edit of the version before it has to copy the
@@ -323,8 +323,8 @@ static void settle_journaled(struct zones *zones, struct zones_made *made, int e
 		refuse_zones_change(zones, made, err);
 		return;
 	}
-	if (!strncmp(made->entry->stored.error, OF_JOURNAL, sizeof(OF_JOURNAL) - 1))
-		made->entry->stored.error[0] = 0;
+	if (!strncmp(sentence_text(&made->entry->stored.error), OF_JOURNAL, sizeof(OF_JOURNAL) - 1))
+		sentence_clear(&made->entry->stored.error);
 	made->entry->stored.unwritten_bytes = made->unwritten_bytes;
 	made->is_journaled = true;
 }

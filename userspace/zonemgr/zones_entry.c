@@ -116,6 +116,10 @@ void zones_entry_free(struct zones_entry *entry)
 	forget_since(entry);
 	signing_free(entry->signing);
 	load_free(entry->loading.fresh);
+	sentence_clear(&entry->error);
+	sentence_clear(&entry->warning);
+	sentence_clear(&entry->stored.error);
+	sentence_clear(&entry->stored.warning);
 	config_zones_free(entry->config, 1);
 	free(entry);
 }
@@ -129,7 +133,7 @@ void zones_know_file(struct zones_entry *entry, const struct zonefile_mark *mark
 {
 	entry->on_disk.mark = *mark;
 	if (entry->on_disk.is_other)
-		entry->stored.error[0] = 0;
+		sentence_clear(&entry->stored.error);
 	entry->on_disk.is_other = false;
 }
 
@@ -148,12 +152,14 @@ const char *zones_state_text(enum zones_state state)
 	return texts[state];
 }
 
+#define ERROR_CAP 640
+
 static void note_entry_error(struct zones_entry *entry, const char *error)
 {
-	snprintf(entry->error, sizeof(entry->error), "%s", error);
+	sentence_set(&entry->error, "%s", error);
 	if (entry->zone)
 		entry->state = ZONES_STALE;
-	log_error("zone %s: %s%s", entry->name, entry->error,
+	log_error("zone %s: %s%s", entry->name, sentence_text(&entry->error),
 		  entry->zone ? "; the earlier version keeps serving" : "");
 }
 
@@ -161,13 +167,16 @@ static void note_entry_error(struct zones_entry *entry, const char *error)
  * error of the file. A load may also succeed with an error of its file. */
 static void note_good(struct zones_entry *entry, const struct load *load)
 {
+	char error[ERROR_CAP];
+
 	if (load->source == LOAD_RESIGN && entry->on_disk.is_wrong)
 		return;
-	entry->error[0] = 0;
+	sentence_clear(&entry->error);
 	if (!load->file_code)
 		return;
-	load_put_error(load, entry->error, sizeof(entry->error));
-	log_error("zone %s: %s; what was signed before is served", entry->name, entry->error);
+	load_put_error(load, error, sizeof(error));
+	sentence_set(&entry->error, "%s", error);
+	log_error("zone %s: %s; what was signed before is served", entry->name, error);
 }
 
 /* Keeps the new version until it is published. */
@@ -188,9 +197,10 @@ static void take_zones_entry(struct zones_entry *entry, struct load *load)
 			 entry->name, load->file_serial, load->file,
 			 (unsigned long long)load->n_replayed);
 	entry->behind_serial = load->behind_serial;
-	snprintf(entry->warning, sizeof(entry->warning), "%s", load->err.warning);
-	if (load->err.n_warnings)
-		log_warn("zone %s: %s", entry->name, load->err.warning);
+	sentence_set(&entry->warning, "%s", load->err->warning);
+	if (load->err->n_warnings)
+		log_warn("zone %s: %s", entry->name, load->err->warning);
+	load_forget_err(load);
 }
 
 /* --- Configured ------------------------------------------------------------------------------- */
@@ -299,7 +309,7 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 	    is_same_content(load->zone, zones_newest(entry)))
 		return;
 	load->code = ERR_ZONE;
-	snprintf(load->err.sentence, sizeof(load->err.sentence),
+	snprintf(load->err->sentence, sizeof(load->err->sentence),
 		 "serial %u is not newer than %u, which is served with changes that the file "
 		 "does not have: zone flush writes them to it",
 		 read, served);
@@ -308,7 +318,7 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 static void on_ended(struct load *load)
 {
 	struct zones_entry *entry = load->user;
-	char error[sizeof(entry->error)];
+	char error[ERROR_CAP];
 	int code;
 
 	if (!entry) { /* the zone has gone */
@@ -446,7 +456,7 @@ static void begin_zones_entry(struct zones_entry *entry)
 		return;
 	}
 	if (entry->config->signing && !entry->signing) { /* it is never served unsigned instead */
-		note_entry_error(entry, entry->stored.error);
+		note_entry_error(entry, sentence_text(&entry->stored.error));
 		note_entry_end(entry, ERR_ZONE);
 		return;
 	}

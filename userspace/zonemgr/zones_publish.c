@@ -386,10 +386,11 @@ static void settle_fresh(struct zones_entry *entry, const struct load *fresh)
 static enum zones_state state_of_publish(const struct zones_entry *entry)
 {
 	if (entry->zone)
-		return *entry->error ? ZONES_STALE : ZONES_SERVING;
+		return sentence_is_set(&entry->error) ? ZONES_STALE : ZONES_SERVING;
 	if (entry->is_expired)
 		return ZONES_EXPIRED;
-	return zones_is_secondary(entry) && !*entry->error ? ZONES_AWAITED : ZONES_FAILED;
+	return zones_is_secondary(entry) && !sentence_is_set(&entry->error) ? ZONES_AWAITED :
+									      ZONES_FAILED;
 }
 
 /* A change by UPDATE or by a command may have a newer serial than the file that was behind. */
@@ -399,7 +400,7 @@ static void forget_behind(struct zones_entry *entry)
 	    !xfr_serial_newer(zone_serial(entry->zone), entry->behind_serial))
 		return;
 	entry->behind_serial = 0;
-	*entry->warning = '\0';
+	sentence_clear(&entry->warning);
 }
 
 /* The next version becomes entry->zone. @is_old_free: no reader has the old one. */

@@ -127,9 +127,12 @@ static struct config_zone plain, root_copy = { .is_root_copy = true };
 
 static const struct zones_entry zones[] = {
 	{ .name = name_a, .config = &plain, .state = ZONES_SERVING },
-	{ .name = name_b, .config = &plain, .state = ZONES_STALE, .error = "b.zone:1: broken" },
+	{ .name = name_b, .config = &plain, .state = ZONES_STALE, .error = { "b.zone:1: broken" } },
 	{ .name = name_c, .config = &plain, .state = ZONES_NEW },
-	{ .name = name_d, .config = &plain, .state = ZONES_FAILED, .error = "d.zone: no such file" },
+	{ .name = name_d,
+	  .config = &plain,
+	  .state = ZONES_FAILED,
+	  .error = { "d.zone: no such file" } },
 };
 
 #define SAYS_B "zone b.test.: an earlier version is served: b.zone:1: broken"
@@ -137,7 +140,7 @@ static const struct zones_entry zones[] = {
 #define SAYS_D "zone d.test.: not served: d.zone: no such file"
 
 static const struct zones_entry others[] = {
-	{ .name = name_a, .config = &plain, .state = ZONES_SERVING, .stored.error = "no space" },
+	{ .name = name_a, .config = &plain, .state = ZONES_SERVING, .stored.error = { "no space" } },
 	{ .name = name_b, .config = &plain, .state = ZONES_EXPIRED },
 	{ .name = name_c, .config = &plain, .state = ZONES_AWAITED },
 	{ .name = name_d, .config = &plain, .state = ZONES_STALE },

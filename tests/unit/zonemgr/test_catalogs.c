@@ -292,7 +292,7 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 	config = config_of(MADE OURS MORE);
 	limit_files(true);
 	reconfigure(config);
-	RUN_UNTIL(*find("made.test")->stored.error);
+	RUN_UNTIL(sentence_is_set(&find("made.test")->stored.error));
 	RUN_UNTIL(zones_flush_at(zones) == UINT64_MAX); /* nothing more is tried by itself */
 	assert_int_equal(n_members(), 1);
 	catalogs_tick(catalogs);
@@ -302,7 +302,7 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 	limit_files(false);
 	catalogs_tick(catalogs);
 	RUN_UNTIL(n_members() == 2);
-	assert_false(*find("made.test")->stored.error);
+	assert_false(sentence_is_set(&find("made.test")->stored.error));
 	catalogs_tick(catalogs);
 	turn();
 	assert_true(zones_flush_at(zones) == UINT64_MAX);

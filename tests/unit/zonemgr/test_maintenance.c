@@ -197,7 +197,7 @@ static void what_a_load_leaves(void **state)
 		assert_int_equal(known.checked_wall_s, row->gives_up ? 0 : 7);
 		assert_int_equal(!entry.on_disk.changed_ns, !row->is_replayed);
 		assert_int_equal(!entry.stored.unwritten_bytes, row->wants != 3);
-		assert_string_equal(entry.stored.error, "");
+		assert_string_equal(sentence_text(&entry.stored.error), "");
 		end(state);
 		begin(state);
 	}
@@ -274,9 +274,9 @@ static void a_file_is_tried_again(void **state)
 	change_to(2, 100);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_jobs();
-	assert_non_null(strstr(entry.stored.error, path));
-	assert_ptr_equal(strstr(entry.stored.error, "No such file"),
-			 strrchr(entry.stored.error, ':') + 2); /* said once */
+	assert_non_null(strstr(sentence_text(&entry.stored.error), path));
+	assert_ptr_equal(strstr(sentence_text(&entry.stored.error), "No such file"),
+			 strrchr(sentence_text(&entry.stored.error), ':') + 2); /* said once */
 	assert_true(entry.on_disk.changed_ns);
 	now = entry.on_disk.changed_ns;
 	tick(now + 299 * S);
@@ -286,7 +286,7 @@ static void a_file_is_tried_again(void **state)
 	assert_true(zones_is_file_written(&entry));
 	wait_for_jobs();
 	assert_true(is_there());
-	assert_string_equal(entry.stored.error, "");
+	assert_string_equal(sentence_text(&entry.stored.error), "");
 	assert_int_equal(entry.on_disk.changed_ns, 0);
 	tick(now + 302 * S);
 	assert_int_equal(entry.stored.unwritten_bytes, 0);
@@ -430,18 +430,18 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	said.zonefile_sync_s = 60;
 	change_to(2, 100);
 	sync_at(entry.on_disk.changed_ns + 60 * S);
-	assert_string_equal(entry.stored.error, "");
+	assert_string_equal(sentence_text(&entry.stored.error), "");
 	change_to(3, 100);
 	write_by_hand("mine");
 	sync_at(entry.on_disk.changed_ns + 60 * S);
-	assert_non_null(strstr(entry.stored.error, "somebody has changed it"));
+	assert_non_null(strstr(sentence_text(&entry.stored.error), "somebody has changed it"));
 	assert_true(entry.on_disk.changed_ns);
 	sync_at(entry.on_disk.changed_ns + 60 * S);
 	MUST(!stat(path, &st));
 	assert_int_equal(st.st_size, 4);
 	zonefile_mark_read(path, &fresh.file_mark); /* it is read */
 	maintenance_served(maintenance, &entry, &fresh);
-	assert_string_equal(entry.stored.error, "");
+	assert_string_equal(sentence_text(&entry.stored.error), "");
 	change_to(4, 100);
 	sync_at(entry.on_disk.changed_ns + 60 * S);
 	MUST(!stat(path, &st));
@@ -449,10 +449,10 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	change_to(5, 100);
 	write_by_hand("mine");
 	sync_at(entry.on_disk.changed_ns + 60 * S);
-	assert_true(*entry.stored.error);
+	assert_true(sentence_is_set(&entry.stored.error));
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_jobs(); /* he has chosen */
-	assert_string_equal(entry.stored.error, "");
+	assert_string_equal(sentence_text(&entry.stored.error), "");
 	MUST(!stat(path, &st));
 	assert_true(st.st_size > 4);
 	unlink(path);
@@ -549,25 +549,26 @@ static void warned_of_a_file_that_is_never_written(void **state)
 	(void)state;
 	change_to(serial++, 1000);
 	tick(S);
-	assert_string_equal(entry.stored.warning, "");
-	while (!*entry.stored.warning) {
+	assert_string_equal(sentence_text(&entry.stored.warning), "");
+	while (!sentence_is_set(&entry.stored.warning)) {
 		assert_true(entry.stored.unwritten_bytes < usage().changes_max_bytes / 2);
 		change_to(serial++, 10000);
 		tick(serial * S);
 	}
 	assert_true(entry.stored.unwritten_bytes > usage().changes_max_bytes / 5);
-	assert_non_null(strstr(entry.stored.warning, "volleyctl zone flush z.test."));
-	assert_non_null(strstr(entry.stored.warning, "zonefile-sync"));
+	assert_non_null(
+		strstr(sentence_text(&entry.stored.warning), "volleyctl zone flush z.test."));
+	assert_non_null(strstr(sentence_text(&entry.stored.warning), "zonefile-sync"));
 	be_secondary(); /* that sees to itself */
 	tick(++serial * S);
-	assert_string_equal(entry.stored.warning, "");
+	assert_string_equal(sentence_text(&entry.stored.warning), "");
 	said.primaries = NULL;
 	tick(++serial * S);
-	assert_true(*entry.stored.warning);
+	assert_true(sentence_is_set(&entry.stored.warning));
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_jobs();
 	tick(++serial * S);
-	assert_string_equal(entry.stored.warning, "");
+	assert_string_equal(sentence_text(&entry.stored.warning), "");
 }
 
 /* Where the journal gets short of room nobody waits for the hour. */
@@ -586,12 +587,12 @@ static void written_before_its_time_where_room_is_short(void **state)
 		change_to(serial++, 10000);
 	tick(now + 9 * S);
 	assert_false(zones_is_file_written(&entry));
-	assert_string_equal(entry.stored.warning, "");
+	assert_string_equal(sentence_text(&entry.stored.warning), "");
 	sync_at(now + 10 * S);
 	assert_true(is_there());
 	tick(now + 11 * S);
 	assert_int_equal(entry.stored.unwritten_bytes, 0);
-	assert_string_equal(entry.stored.warning, "");
+	assert_string_equal(sentence_text(&entry.stored.warning), "");
 }
 
 static void append_until(const char *name, uint32_t quarters)
@@ -616,7 +617,7 @@ static void what_files_have_goes(void **state)
 	tick(S);
 	assert_true(usage().n_bytes < usage().changes_max_bytes / 4);
 	assert_int_equal(journal_end(), 2);
-	assert_string_equal(entry.stored.warning, "");
+	assert_string_equal(sentence_text(&entry.stored.warning), "");
 }
 
 /* Many zones with little each: nothing can go, and each is warned. */
@@ -627,7 +628,7 @@ static void what_files_have_not_stays(void **state)
 	change_to(2, 100);
 	tick(S);
 	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
-	assert_true(*entry.stored.warning);
+	assert_true(sentence_is_set(&entry.stored.warning));
 }
 
 /* What is written to a file makes room, soon. */
@@ -646,7 +647,7 @@ static void a_flush_makes_room(void **state)
 	tick(11 * S);
 	assert_int_equal(entry.stored.unwritten_bytes, 0);
 	assert_true(usage().n_bytes < usage().changes_max_bytes / 4 * 3);
-	assert_string_equal(entry.stored.warning, "");
+	assert_string_equal(sentence_text(&entry.stored.warning), "");
 }
 
 int main(void)

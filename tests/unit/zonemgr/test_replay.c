@@ -275,7 +275,7 @@ static void a_secondary_has_what_fits(void **state)
 	assert_true(load->gives_up_journal);
 	assert_int_equal(zone_serial(load->zone), 4);
 	assert_int_equal(load->n_replayed, 3);
-	assert_non_null(strstr(load->err.warning, "behind serial 4, and is dropped: "));
+	assert_non_null(strstr(load->err->warning, "behind serial 4, and is dropped: "));
 	load_free(load);
 }
 

@@ -27,14 +27,14 @@ static void not_journaled_not_made(void **state)
 	assert_int_equal(told[0], 0);
 	assert_int_equal(told[1], -ENOSPC);
 	assert_int_equal(told[2], -ENOSPC);
-	assert_non_null(strstr(entry.stored.error, "zone flush z.test"));
+	assert_non_null(strstr(sentence_text(&entry.stored.error), "zone flush z.test"));
 	assert_int_equal(zone_serial(entry.zone), 2);
 	assert_true(has("d.z.test") && !has("huge.z.test") && !has("f.z.test"));
 	assert_replays(1);
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
 	zones_flush(zones);
 	assert_int_equal(told[3], 0);
-	assert_int_equal(entry.stored.error[0], 0);
+	assert_int_equal(sentence_is_set(&entry.stored.error), 0);
 	assert_int_equal(zone_serial(entry.zone), 3);
 	assert_true(has("e.z.test") && !has("huge.z.test"));
 	assert_replays(2);
@@ -53,7 +53,7 @@ static void each_zone_for_itself(void **state)
 	assert_true(!told[0] && told[1] == -ENOSPC && !told[2]);
 	assert_int_equal(zone_serial(other.zone), 3);
 	assert_int_equal(zone_serial(entry.zone), 1);
-	assert_true(*entry.stored.error && !*other.stored.error);
+	assert_true(sentence_is_set(&entry.stored.error) && !sentence_is_set(&other.stored.error));
 	end();
 }
 
@@ -149,11 +149,11 @@ static void the_word_of_a_file_stays(void **state)
 {
 	(void)state;
 	begin();
-	snprintf(entry.stored.error, sizeof(entry.stored.error), "z.zone: is on no disk");
+	sentence_set(&entry.stored.error, "z.zone: is on no disk");
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
 	zones_flush(zones);
 	assert_int_equal(told[0], 0);
-	assert_string_equal(entry.stored.error, "z.zone: is on no disk");
+	assert_string_equal(sentence_text(&entry.stored.error), "z.zone: is on no disk");
 	end();
 }
 
@@ -168,7 +168,7 @@ static void a_primary_is_served_all_the_same(void **state)
 	zones_flush(zones);
 	assert_int_equal(told[0], 0);
 	assert_true(has("huge.z.test"));
-	assert_true(*entry.stored.error);
+	assert_true(sentence_is_set(&entry.stored.error));
 	said.primaries = NULL;
 	end();
 }
@@ -351,8 +351,8 @@ static void a_signed_zone_and_its_journal(void **state)
 	break_journal();
 	load = load_signed(text);
 	assert_int_equal(load->code, ERR_ZONE);
-	assert_non_null(strstr(load->err.sentence, "behind serial 5"));
-	assert_non_null(strstr(load->err.sentence, "other content"));
+	assert_non_null(strstr(load->err->sentence, "behind serial 5"));
+	assert_non_null(strstr(load->err->sentence, "other content"));
 	load_free(load);
 	load = load_signed(ZONE_HEAD);
 	assert_int_equal(load->code, 0);
