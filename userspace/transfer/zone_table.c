@@ -96,11 +96,12 @@ struct transfer_zone *transfer_zones_next(const struct transfer_zones *zones,
 
 struct transfer_zone *transfer_zone_new(const uint8_t *apex, const struct config_zone *config)
 {
-	struct transfer_zone *zone = calloc(1, sizeof(*zone));
+	unsigned int n = (unsigned int)name_bytes(apex);
+	struct transfer_zone *zone = calloc(1, sizeof(*zone) + n);
 
 	if (!zone)
 		return NULL;
-	zone->apex_len = (unsigned int)name_bytes(apex);
+	zone->apex_len = n;
 	memcpy(zone->apex, apex, zone->apex_len);
 	zone->hash = hash_of_zone_table(apex, zone->apex_len);
 	if (config_zone_copy(&zone->config, config)) {

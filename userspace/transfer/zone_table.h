@@ -19,12 +19,12 @@ struct secondary_zone;
 
 struct transfer_zone {
 	struct transfer_zone *next; /* in its bucket */
-	uint8_t apex[DNS_NAME_MAX + 1];
 	unsigned int apex_len;
 	uint32_t hash;
 	struct config_zone config;        /* a copy */
 	struct secondary_zone *secondary; /* NULL: it has no primaries */
 	struct primary_zone *primary;     /* NULL: no remote gets NOTIFY */
+	uint8_t apex[];                   /* folded wire form */
 };
 
 struct transfer_zones {

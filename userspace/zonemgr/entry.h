@@ -134,7 +134,7 @@ struct zones_entry {
 	struct config_zone *config; /* zeros only while the entry is being made */
 	const char *name;           /* "example.com."; points into `config`, as does `file` */
 	const char *file;
-	uint8_t apex[ZONE_NAME_MAX]; /* folded wire form */
+	const uint8_t *apex; /* folded wire form, behind the entry */
 	unsigned int apex_len;
 	enum zones_life life;
 	uint64_t configuration; /* the number of the last one that names it */

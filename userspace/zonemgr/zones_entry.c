@@ -82,21 +82,23 @@ struct zones_entry *zones_get(const struct zones *zones, const char *name)
 
 struct zones_entry *zones_entry_new(struct zones *zones, const char *name)
 {
-	struct zones_entry *entry = calloc(1, sizeof(*entry));
+	struct zones_entry *entry;
 	uint8_t folded[NAME_FOLDED_BYTES];
 	int len = fold_apex(folded, name);
 
-	if (entry)
-		entry->config = calloc(1, sizeof(*entry->config));
-	if (!entry || !entry->config || len <= 0) {
-		if (entry)
-			free(entry->config);
+	if (len <= 0)
+		return NULL;
+	entry = calloc(1, sizeof(*entry) + (size_t)len);
+	if (!entry)
+		return NULL;
+	entry->config = calloc(1, sizeof(*entry->config));
+	if (!entry->config) {
 		free(entry);
 		return NULL;
 	}
 	entry->owner = zones;
 	entry->apex_len = (unsigned int)len;
-	memcpy(entry->apex, folded, (size_t)len);
+	entry->apex = memcpy(entry + 1, folded, (size_t)len);
 	return entry;
 }
 

@@ -69,24 +69,26 @@ static inline void know_file(const struct zone *z)
 	MUST(!store_commit(batch));
 }
 
-static inline void begin_entry(struct zones_entry *e, struct config_zone *config, char *name)
+static inline void begin_entry(struct zones_entry *e, uint8_t apex[static DNS_NAME_MAX],
+			       struct config_zone *config, char *name)
 {
-	*e = (struct zones_entry){ .config = config, .life = ZONES_LISTED };
+	*e = (struct zones_entry){ .config = config, .apex = apex, .life = ZONES_LISTED };
 	e->name = e->file = config->name = config->file = name;
 	config->journal_bytes = 1 << 20;
-	e->apex_len = (unsigned)name_from_text(e->apex, DNS_NAME_MAX, name, strlen(name));
+	e->apex_len = (unsigned)name_from_text(apex, DNS_NAME_MAX, name, strlen(name));
 }
 
 static inline void begin(void)
 {
 	static char name[] = "z.test", other_name[] = "y.test";
+	static uint8_t apex[DNS_NAME_MAX], other_apex[DNS_NAME_MAX];
 	struct engine_config config = ENGINE_CONFIG_INIT;
 	struct zones_env env = { .published = &published, .grace = no_readers };
 	struct cache_sizes sizes;
 	bool adopted;
 
-	begin_entry(&entry, &said, name);
-	begin_entry(&other, &other_said, other_name);
+	begin_entry(&entry, apex, &said, name);
+	begin_entry(&other, other_apex, &other_said, other_name);
 	MUST(!cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 2));
 	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&env.cache, &memory, &adopted));
 	MUST(!engine_new(&engine, &config, env.cache, &published));

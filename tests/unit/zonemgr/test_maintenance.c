@@ -49,6 +49,7 @@ static struct zone *make(unsigned serial)
 static int begin(void **state)
 {
 	static char name[] = "z.test.";
+	static uint8_t apex[DNS_NAME_MAX];
 	const struct zones_env env = { .store = storing_open(STORE_MAX_BYTES_MIN) };
 
 	(void)state;
@@ -56,9 +57,9 @@ static int begin(void **state)
 	snprintf(path, sizeof(path), "%s/z.zone", folder);
 	said = (struct config_zone){ .name = name, .file = path, .journal_bytes = 1 << 20 };
 	entry = (struct zones_entry){
-		.config = &said, .name = name, .file = path, .life = ZONES_LISTED
+		.config = &said, .name = name, .file = path, .apex = apex, .life = ZONES_LISTED
 	};
-	entry.apex_len = (unsigned)name_from_text(entry.apex, DNS_NAME_MAX, name, strlen(name));
+	entry.apex_len = (unsigned)name_from_text(apex, sizeof(apex), name, strlen(name));
 	entry.zone = make(1);
 	entry.stored.known = (struct store_zone){ .serial = 1, .file_serial = 1 };
 	zone_digest(entry.zone, entry.stored.known.file_digest);

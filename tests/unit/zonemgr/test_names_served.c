@@ -189,10 +189,11 @@ static void nothing_to_serve(void **state)
 	struct config_zone below_said = { 0 };
 	struct zones_entry below, *three[] = { &entry, &other, &below };
 	char name[] = "s.z.test";
+	uint8_t apex[DNS_NAME_MAX];
 
 	(void)state;
 	begin_with_names();
-	begin_entry(&below, &below_said, name);
+	begin_entry(&below, apex, &below_said, name);
 	madezones_set(zones, three, 3);
 	watch_writes();
 	publish();

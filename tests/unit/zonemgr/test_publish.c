@@ -106,13 +106,15 @@ static void make_due(struct zone *z)
 static void begin(void)
 {
 	static char name[] = "z.test";
+	static uint8_t apex[DNS_NAME_MAX];
 	struct engine_config config = ENGINE_CONFIG_INIT;
 	struct zones_env env = { .published = &published, .grace = no_readers };
 	struct cache_sizes sizes;
 	bool adopted;
-	int len = name_from_text(entry.apex, DNS_NAME_MAX, "z.test", 6);
+	int len = name_from_text(apex, sizeof(apex), "z.test", 6);
 
 	MUST(len > 0 && !cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 1));
+	entry.apex = apex;
 	entry.apex_len = (unsigned)len;
 	entry.config = &said;
 	entry.name = entry.file = said.name = said.file = name;
@@ -208,11 +210,13 @@ static int inspect_leaving(void *unused)
 static void a_zone_below_comes_and_leaves(void **state)
 {
 	static char name[] = "b.z.test";
+	static uint8_t apex[DNS_NAME_MAX];
 	int len;
 
 	(void)state;
 	begin();
-	len = name_from_text(below.apex, DNS_NAME_MAX, "b.z.test", 8);
+	len = name_from_text(apex, sizeof(apex), "b.z.test", 8);
+	below.apex = apex;
 	below.apex_len = (unsigned)len;
 	below.config = &said;
 	below.name = below.file = name;
@@ -276,6 +280,7 @@ static void a_zone_comes_beside_answers_from_upstream(void **state)
 {
 	static const uint64_t digest[2] = { 5, 6 };
 	static char name[] = "up.test";
+	static uint8_t apex[DNS_NAME_MAX];
 	struct cache_writer *writer;
 
 	(void)state;
@@ -289,10 +294,9 @@ static void a_zone_comes_beside_answers_from_upstream(void **state)
 	put_upstream(writer, "test");
 	put_upstream(writer, "a.other.test");
 	below = (struct zones_entry){
-		.config = &said, .name = name, .file = name, .life = ZONES_LISTED
+		.config = &said, .name = name, .file = name, .apex = apex, .life = ZONES_LISTED
 	};
-	below.apex_len =
-		(unsigned)name_from_text(below.apex, DNS_NAME_MAX, "up.test", strlen("up.test"));
+	below.apex_len = (unsigned)name_from_text(apex, sizeof(apex), "up.test", strlen("up.test"));
 	madezones_set(zones, both, 2);
 	madezones_env(zones)->others = &upstream_slot;
 	madezones_env(zones)->n_others = 1;
