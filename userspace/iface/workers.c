@@ -70,6 +70,7 @@ void workers_remove(struct workers *workers, struct port *port)
 	for (i = 0; i < workers->n_ports; i++) {
 		if (workers->ports[i].port != port)
 			continue;
+		port_retire(port);
 		worker_port_remove(workers->members[workers->ports[i].worker].worker, port);
 		port_close(port);
 		workers->ports[i] = workers->ports[--workers->n_ports];
@@ -334,6 +335,8 @@ void workers_close(struct workers *workers)
 
 	if (!workers)
 		return;
+	for (k = 0; k < workers->n_ports; k++)
+		port_retire(workers->ports[k].port);
 	for (i = 0; i < workers->n; i++)
 		worker_stop(workers->members[i].worker);
 	for (k = 0; k < workers->n_ports; k++)

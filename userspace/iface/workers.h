@@ -99,7 +99,8 @@ int workers_listen(struct workers *workers, const struct config_addr *listen, ui
  * gets them. After a grace period of the kernel (cache/keeper.h) no query is on its way to the
  * others, and workers_listen_only() loses none.
  */
-void workers_stop_elsewhere(struct workers *workers, const struct config_addr *listen, uint32_t n);
+void workers_stop_elsewhere(const struct workers *workers, const struct config_addr *listen,
+			    uint32_t n);
 /*
  * Makes the workers listen at these addresses only. Queries that have arrived at the others are
  * answered first; open connections stay open; late replies to their UDP queries are dropped.

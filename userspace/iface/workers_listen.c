@@ -224,13 +224,8 @@ static bool is_one_of(const struct config_addr *listen, uint32_t n, const struct
 	return false;
 }
 
-static int call_stop(void *user)
-{
-	port_stop(user);
-	return 0;
-}
-
-void workers_stop_elsewhere(struct workers *workers, const struct config_addr *listen, uint32_t n)
+void workers_stop_elsewhere(const struct workers *workers, const struct config_addr *listen,
+			    uint32_t n)
 {
 	for (size_t i = 0; i < workers->n_ports; i++) {
 		const struct workers_port *at = &workers->ports[i];
@@ -240,7 +235,7 @@ void workers_stop_elsewhere(struct workers *workers, const struct config_addr *l
 			continue;
 		socket_port_addr(at->port, &bound);
 		if (!is_one_of(listen, n, &bound))
-			(void)worker_call(workers->members[at->worker].worker, call_stop, at->port);
+			port_retire(at->port);
 	}
 }
 

@@ -193,6 +193,7 @@ struct port_ops {
 	bool (*has_room)(const struct port *p, const struct port_return *to);
 	int (*start)(struct port *p);
 	void (*stop)(struct port *p);
+	void (*retire)(struct port *p);
 	uint64_t (*wake_at)(struct port *p);
 	uint64_t (*pending)(const struct port *p);
 	void (*close)(struct port *p);
@@ -292,6 +293,16 @@ static inline void port_stop(struct port *p)
 {
 	if (p->ops->stop)
 		p->ops->stop(p);
+}
+
+/*
+ * The same where it takes a system call that a worker may not make (base/sandbox.h). Control's
+ * thread, also while a worker uses the port; before worker_port_remove().
+ */
+static inline void port_retire(struct port *p)
+{
+	if (p->ops->retire)
+		p->ops->retire(p);
 }
 
 /*

@@ -315,9 +315,10 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
 /*
  * Connects the socket to its own address. A connected socket gets only its peer's datagrams, so all
  * others go to a socket with a wildcard address, if there is one. If connect() fails, the host does
- * not have the address, and no datagrams come. A socket with a wildcard address is not stopped.
+ * not have the address, and no datagrams come. A socket with a wildcard address stays as it is.
+ * Reads only what never changes.
  */
-static void socket_stop(struct port *p)
+static void socket_retire(struct port *p)
 {
 	struct socket_port *s = socket_self(p);
 	struct sockaddr_storage ss;
@@ -347,7 +348,7 @@ static const struct port_ops socket_ops = {
 	.receive = socket_receive,
 	.send = socket_send,
 	.reply = socket_reply,
-	.stop = socket_stop,
+	.retire = socket_retire,
 	.wake_at = socket_wake_at,
 	.close = socket_close,
 };

@@ -480,8 +480,8 @@ static void test_a_wildcard_takes_over(void **state)
 	socket_port_addr(wildcard, &other);
 	assert_int_equal(other.port, bound.port);
 	assert_int_equal(send(fd, "1", 1, 0), 1);
-	port_stop(p);
-	port_stop(p);
+	port_retire(p);
+	port_retire(p);
 	assert_int_equal(send(fd, "2", 1, 0), 1);
 	assert_int_equal(serve(p), 1);
 	assert_int_equal(serve(wildcard), 1);
