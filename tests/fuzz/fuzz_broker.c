@@ -61,6 +61,11 @@ static void check_allowed(const struct broker_request *r, const struct broker_fd
 	if (r->sizes.n_buckets)
 		MUST(r->sizes.n_segments && r->sizes.n_buckets % VOLLEY_PAGE_BUCKETS == 0);
 	MUST(r->n <= BROKER_BLOCK_CHUNKS);
+	if (r->operation == BROKER_BIND)
+		MUST(r->address.net_port && fds->fd[BROKER_FD_SOCKET] >= 0 &&
+		     (r->address.family == AF_INET || r->address.family == AF_INET6));
+	else
+		MUST(!r->address.family && !r->address.net_port);
 	if (r->operation == BROKER_MAKE_RINGS)
 		MUST(r->n && r->n <= VOLLEY_TAP_RINGS);
 }

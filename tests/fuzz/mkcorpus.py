@@ -182,13 +182,19 @@ def broker_requests():
                             (root / "userspace/broker/request.h").read_text())
     shared = (1 << 12) - 1
 
-    def request(operation, mask=0, sizes=False, name=b"", program=0, flags=0, n=0, mac=bytes(6), head=0):
+    def request(operation, mask=0, sizes=False, name=b"", program=0, flags=0, n=0, mac=bytes(6), head=0,
+                address=bytes(24)):
         return (bytes([head | mask.bit_count()]) +
                 struct.pack("<IIQ", operations.index(operation), 7, mask) +
                 (struct.pack("<QQIIII", 16 << 20, 0, 64, 256, 16, 0) if sizes else bytes(32)) +
-                name.ljust(16, b"\0") + struct.pack("<III", program, flags, n) + mac +
+                name.ljust(16, b"\0") + struct.pack("<III", program, flags, n) + address + mac +
                 bytes([6, 0, 0, 0, 0, 0]))
 
+    def at(family, port, octets, scope=0):
+        return struct.pack("<H", family) + struct.pack(">H", port) + struct.pack("<I", scope) + \
+            octets.ljust(16, b"\0")
+
+    socket = 1 << 18
     switch = request("SWITCH", shared, name=b"eth0", program=12)
     return {
         "open-first": request("OPEN", sizes=True, name=b"eth0", flags=15),
@@ -203,6 +209,9 @@ def broker_requests():
         "make-blocks": request("MAKE_BLOCKS", n=9, head=64),
         "make-rings": request("MAKE_RINGS", n=16, head=64),
         "make-grace": request("MAKE_GRACE", head=64),
+        "bind-v4": request("BIND", socket, address=at(2, 53, bytes([192, 0, 2, 53]))),
+        "bind-v6": request("BIND", socket, address=at(10, 853, bytes([0xfe, 0x80]), scope=3)),
+        "bind-no-port": request("BIND", socket, address=at(10, 0, b"")),
         "name-without-end": request("FIND", name=b"0123456789abcdef"),
         "short": request("FIND", name=b"s0")[:-3],
     }

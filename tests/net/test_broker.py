@@ -6,16 +6,18 @@ import re
 import signal
 from pathlib import Path
 
+import dns.message
 import pytest
 
-from netlab import (V4, Answered, driver_counters, has_ended, map_ids, program, run, status_of, texts,
-                    threads_of, wait_for)
+from netlab import (V4, V6, Answered, driver_counters, has_ended, map_ids, program, run,
+                    status_of, texts, threads_of, wait_for)
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 BIT = {"dac_read_search": 2, "net_bind_service": 10, "net_admin": 12, "net_raw": 13, "ipc_lock": 14,
        "sys_admin": 21, "perfmon": 38, "bpf": 39}
-DAEMON = ("dac_read_search", "net_bind_service", "net_admin")
-BROKER = ("dac_read_search", "net_admin", "net_raw", "sys_admin", "perfmon", "bpf")
+DAEMON = ("dac_read_search", "net_admin")
+BROKER = ("dac_read_search", "net_bind_service", "net_admin", "net_raw", "sys_admin", "perfmon",
+          "bpf")
 
 
 def children(pid):
@@ -55,8 +57,8 @@ def caps(*names):
 
 
 def test_who_has_which_capabilities(lab, daemon):
-    """Each thread of each process: what reads packets can load nothing and open no raw socket, and
-    what loads binds no port."""
+    """Each thread of each process: what reads packets can load nothing, open no raw socket and bind
+    no port below 1024."""
     assert int(status_of("self")["CapEff"], 16) & ~caps(*BIT), "else this shows nothing"
     daemon.start()
     pids = {"volleyd": (daemon.process.pid, caps_of_daemon(daemon.process.pid)),
@@ -199,3 +201,37 @@ def test_a_second_interface_in_the_same_cache(lab, daemon):
     assert {"volley_index", "volley_store", "volley_clients"} <= shared
     assert "volley_cpu" not in shared
     assert daemon.stop() == 0
+
+
+def listen_at(daemon, *ports):
+    """The file says so; the usual addresses stay."""
+    return daemon.configure(server={"listen": [V4, V6, *(f"{V4}@{port}" for port in ports)]})
+
+
+def is_answered_at(lab, port):
+    query = dns.message.make_query("www.example.com", "A")
+    return texts(lab.udp(query, port=port)) == texts(lab.tcp(query, port=port)) == WWW
+
+
+def test_ports_that_the_configuration_names(lab, daemon, tmp_path):
+    """The broker binds them, at the start and at a reload, also one that was started meanwhile; it
+    binds no other port below 1024."""
+    listen_at(daemon, 54).start()
+    assert is_answered_at(lab, 53) and is_answered_at(lab, 54)
+    listen_at(daemon, 54, 55)
+    daemon.ctl("zone", "reload")
+    assert is_answered_at(lab, 55)
+    kill_broker(daemon)
+    listen_at(daemon, 56)
+    daemon.ctl("zone", "reload")
+    assert is_answered_at(lab, 56) and is_answered_at(lab, 53)
+    text = tmp_path / "other.yaml"
+    text.write_text(daemon.path.read_text("utf-8").replace(f"{V4}@56", f"{V4}@57"), "utf-8")
+    refused = daemon.ctl("config", "apply", text, check=False)
+    assert refused.returncode and "the configuration's file does not name this port" in refused.stderr
+    assert is_answered_at(lab, 56)
+    os.kill(guardian_of(daemon), signal.SIGKILL)
+    listen_at(daemon, 56, 58)
+    refused = daemon.ctl("zone", "reload", check=False)
+    assert refused.returncode and "the broker has ended" in refused.stderr
+    assert is_answered_at(lab, 56) and is_answered_at(lab, 53)

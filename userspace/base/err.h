@@ -37,7 +37,8 @@
 	X(ERR_REMOTE, "the other name server refused")                           \
 	X(ERR_NOT_REGULAR, "it is not a regular file")                           \
 	X(ERR_LINK, "it is a symbolic link of another user")                     \
-	X(ERR_BROKER, "the broker has ended")
+	X(ERR_BROKER, "the broker has ended")                                    \
+	X(ERR_PORT, "the configuration's file does not name this port")
 
 enum err_index {
 #define ERR_INDEX(name, text) name##_INDEX,

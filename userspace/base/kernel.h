@@ -31,7 +31,7 @@ bool kernel_tells_realtime(const char *version, const char *realtime);
  *      CAP_BPF, CAP_PERFMON           yes      yes    load programs, make maps
  *      CAP_NET_ADMIN        yes       yes      yes    attach programs
  *      CAP_NET_RAW                    yes      yes    open an AF_XDP socket
- *      CAP_NET_BIND_SERVICE yes                yes    port 53
+ *      CAP_NET_BIND_SERVICE           yes      yes    port 53
  *      CAP_IPC_LOCK         limited            yes    memory of AF_XDP beyond RLIMIT_MEMLOCK
  *      CAP_DAC_READ_SEARCH  yes       yes      yes    zone files of other owners; pins in bpffs
  *

@@ -15,12 +15,13 @@
 
 static const unsigned int of_daemon[] = {
 	CAP_NET_ADMIN,
-	CAP_NET_BIND_SERVICE,
 	CAP_DAC_READ_SEARCH,
 };
 
-static const unsigned int of_broker[] = { CAP_NET_ADMIN, CAP_NET_RAW,   CAP_BPF,
-					  CAP_PERFMON,   CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH };
+static const unsigned int of_broker[] = {
+	CAP_NET_ADMIN,        CAP_NET_RAW,         CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,
+	CAP_NET_BIND_SERVICE, CAP_DAC_READ_SEARCH,
+};
 
 static const unsigned int of_both[] = {
 	CAP_NET_ADMIN, CAP_NET_RAW,          CAP_BPF,      CAP_PERFMON,

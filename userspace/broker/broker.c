@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/kernel.h"
 #include "broker/channel.h"
+#include "broker/ports.h"
 #include "broker/serve.h"
 
 #define PAUSE_MIN_MS 10
@@ -86,11 +87,10 @@ static void raise_broker_files(void)
 	}
 }
 
-static int run_broker(const int fds[BROKER_N_CHANNELS], pid_t daemon)
+static int run_broker(const int fds[BROKER_N_CHANNELS], struct broker_serve *serve)
 {
-	struct broker_serve serve = { .owner = daemon };
-	struct channel hook = { &serve, BROKER_CHANNEL_HOOK, fds[BROKER_CHANNEL_HOOK] };
-	struct channel map = { &serve, BROKER_CHANNEL_MAP, fds[BROKER_CHANNEL_MAP] };
+	struct channel hook = { serve, BROKER_CHANNEL_HOOK, fds[BROKER_CHANNEL_HOOK] };
+	struct channel map = { serve, BROKER_CHANNEL_MAP, fds[BROKER_CHANNEL_MAP] };
 	pthread_t thread;
 	int err;
 
@@ -139,13 +139,13 @@ static void tell_death(const int fds[BROKER_N_CHANNELS])
 }
 
 /* Runs one broker to its end. True if the daemon has let it go. */
-static bool run_one(const int fds[BROKER_N_CHANNELS], pid_t daemon)
+static bool run_one(const int fds[BROKER_N_CHANNELS], struct broker_serve serve)
 {
 	const pid_t guardian = getpid(), pid = fork();
 	int status = 0;
 
 	if (!pid)
-		_exit(end_with_parent(guardian) ? run_broker(fds, daemon) : 0);
+		_exit(end_with_parent(guardian) ? run_broker(fds, &serve) : 0);
 	if (pid < 0) {
 		log_error("broker: cannot be started: %s", err_text(-errno));
 		return false;
@@ -176,8 +176,10 @@ static void close_other_files(const int fds[BROKER_N_CHANNELS])
 	log_open("volley-broker", log_get_level());
 }
 
-static void guard(const int fds[BROKER_N_CHANNELS], pid_t daemon)
+static void guard(const int fds[BROKER_N_CHANNELS], pid_t daemon, const struct config *config)
 {
+	static struct ports ports;
+	const struct broker_serve serve = { .owner = daemon, .ports = &ports };
 	unsigned int pause_ms = PAUSE_MIN_MS;
 	uint64_t begun_ns;
 
@@ -187,9 +189,10 @@ static void guard(const int fds[BROKER_N_CHANNELS], pid_t daemon)
 		log_warn("broker: capabilities that are not needed could not be given up");
 	if (!end_with_parent(daemon))
 		_exit(1);
+	ports_init(&ports, config);
 	for (;;) {
 		begun_ns = clock_ns();
-		if (run_one(fds, daemon))
+		if (run_one(fds, serve))
 			_exit(0);
 		tell_death(fds);
 		if (clock_ns() - begun_ns > CLOCK_NS_PER_S)
@@ -211,7 +214,7 @@ static void limit_wait(int fd, uint32_t patience_ms)
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-int broker_start(uint32_t patience_ms)
+int broker_start(const struct config *config, uint32_t patience_ms)
 {
 	const pid_t daemon = getpid();
 	int ends[BROKER_N_CHANNELS][2], fds[BROKER_N_CHANNELS], n = 0, err = 0;
@@ -236,7 +239,7 @@ int broker_start(uint32_t patience_ms)
 			close(fds[i]);
 	}
 	if (!err && !pid)
-		guard(fds, daemon);
+		guard(fds, daemon, config);
 	if (!err)
 		broker.guardian = pid;
 	return err;

@@ -20,12 +20,16 @@
 
 #include "broker/request.h"
 
+struct config;
+
 /*
  * Starts the broker. Signals that shall not end it must be blocked, and there must be no threads.
  * The capabilities of the caller stay; those of the broker are privilege_drop_broker()'s. A request
- * that has no reply for patience_ms is the last one: the broker counts as ended. 0 or -errno.
+ * that has no reply for patience_ms is the last one: the broker counts as ended. `config` is for
+ * broker/ports.h, and may be NULL. 0 or -errno.
  */
-int broker_start(uint32_t patience_ms) __attribute__((warn_unused_result));
+int broker_start(const struct config *config, uint32_t patience_ms)
+	__attribute__((warn_unused_result));
 
 /* Ends the broker and waits for that, unless it hangs. Does nothing without one. */
 void broker_stop(void);
@@ -34,7 +38,7 @@ void broker_stop(void);
  * Sends a request and waits for the reply. Sets its number, mask, and what the log is like. `fds`
  * may be NULL and stays the caller's; *out is the caller's, and has no descriptors after an error.
  * The reply's code: 0, ERR_BROKER (the broker has died; ask again later), or that of the operation.
- * Operations of channel HOOK: control's thread; MAP: any thread.
+ * Operations of channel HOOK: control's thread, and BIND any thread; MAP: any thread.
  */
 int broker_call(struct broker_request *request, const struct broker_fds *fds,
 		struct broker_reply *reply, struct broker_fds *out)

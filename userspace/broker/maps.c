@@ -79,16 +79,6 @@ int maps_make_grace(struct grace **out)
 	return grace_open_with(out, fds);
 }
 
-int maps_open_xsk(void)
-{
-	struct broker_request request = { .operation = BROKER_XSK_SOCKET };
-	struct broker_reply reply;
-	struct broker_fds out;
-	int code = broker_call(&request, NULL, &reply, &out);
-
-	return code ? code : out.fd[BROKER_FD_NEW];
-}
-
 int maps_clock_offset(int64_t *ahead_ns)
 {
 	struct broker_request request = { .operation = BROKER_CLOCK };

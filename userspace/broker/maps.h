@@ -31,9 +31,6 @@ int maps_make_rings(struct tap_rings **out, int taps_fd) __attribute__((warn_unu
 /* For grace_wait(). 0 or an error, as grace_open(). */
 int maps_make_grace(struct grace **out) __attribute__((warn_unused_result));
 
-/* An AF_XDP socket that is not bound yet (port/xsk_rings.h), or an error. Control's thread. */
-int maps_open_xsk(void) __attribute__((warn_unused_result));
-
 /* ktime_offset() of bpf/tiny_programs.h. */
 int maps_clock_offset(int64_t *ahead_ns) __attribute__((warn_unused_result));
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -74,6 +75,13 @@ static bool are_sizes_right(const struct cache_sizes *sizes)
 	       sizes->n_zones > 1;
 }
 
+static bool is_address(const struct broker_address *a)
+{
+	if (a->family == AF_INET)
+		return a->net_port && !a->scope_id && is_zero(a->bytes + 4, sizeof(a->bytes) - 4);
+	return a->family == AF_INET6 && a->net_port;
+}
+
 static const char *find_broker_fault(const struct broker_request *r, const struct row *row)
 {
 	const bool has_sizes = row->needs & BROKER_NEEDS_SIZES;
@@ -95,6 +103,9 @@ static const char *find_broker_fault(const struct broker_request *r, const struc
 		return "sizes";
 	if (row->needs & BROKER_NEEDS_NUMBER ? !r->n || r->n > row->n_max : r->n)
 		return "number";
+	if (row->needs & BROKER_NEEDS_ADDRESS ? !is_address(&r->address) :
+						!is_zero(&r->address, sizeof(r->address)))
+		return "address";
 	if (r->operation != BROKER_WAKE_VETH && !is_zero(r->mac, sizeof(r->mac)))
 		return "mac";
 	return NULL;

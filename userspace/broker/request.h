@@ -11,11 +11,12 @@
  *
  * Both are of one size, and have neither pointers nor texts of variable length. Descriptors go
  * beside them (SCM_RIGHTS), in the order of enum broker_fd, one for each bit of fds_mask. A request
- * names one interface at most. It never has octets of a packet, a zone or a reply.
+ * names one interface or one address at most. It never has octets of a packet, a zone or a reply.
  */
 #ifndef VOLLEY_BROKER_REQUEST_H
 #define VOLLEY_BROKER_REQUEST_H
 
+#include <linux/types.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +41,8 @@ enum broker_fd {
 #undef FD
 		BROKER_FD_OLD, /* the map with serve_until_s of the program that ours will replace */
 	BROKER_FD_LOCK, /* the interface's lock: it is free when daemon and broker have closed it */
-	BROKER_FD_NEW,  /* a new map or socket; more of them follow */
+	BROKER_FD_SOCKET, /* of the daemon */
+	BROKER_FD_NEW,    /* a new map or socket; more of them follow */
 	BROKER_N_FDS = BROKER_FD_NEW + VOLLEY_TAP_RINGS
 };
 
@@ -64,12 +66,13 @@ enum {
 /*
  * X(name, channel, needs, flags, fds required, fds allowed beside, largest n)
  *
- * Channel: "hook" requests come from control's thread; "map" requests from any thread, and may take
- * as long as the kernel needs for some GiB. Needs:
+ * Channel: "hook" requests come from control's thread, but for BIND; "map" requests from any
+ * thread, and may take as long as the kernel needs for some GiB. Needs:
  *
  *      NAME     the name of an interface
  *      PROGRAM  the same, and the number of the program that is open there
  *      SIZES    sizes of a cache
+ *      ADDRESS  an address with a port
  *      DPDK     the daemon has its capabilities itself; the broker's process refuses this
  */
 #define BROKER_OPERATIONS(X)                                                                       \
@@ -92,6 +95,7 @@ enum {
 	X(USE_SOCKETS, HOOK, PROGRAM | BROKER_NEEDS_DPDK, 0,                                       \
 	  BROKER_SHARED_MASK | BROKER_BIT(BROKER_FD_xsks), 0, 0)                                   \
 	X(XSK_SOCKET, HOOK, NOTHING, 0, 0, 0, 0)                                                   \
+	X(BIND, HOOK, ADDRESS, 0, BROKER_BIT(BROKER_FD_SOCKET), 0, 0)                              \
 	X(CLOCK, HOOK, NOTHING, 0, 0, 0, 0)                                                        \
 	X(MAKE_SHARED, MAP, SIZES, 0, 0, 0, 0)                                                     \
 	X(MAKE_BESIDE, MAP, SIZES, 0, BROKER_SHARED_MASK, 0, 0)                                    \
@@ -115,10 +119,18 @@ enum {
 	BROKER_NEEDS_SIZES = 1 << 2,
 	BROKER_NEEDS_NUMBER = 1 << 3,
 	BROKER_NEEDS_DPDK = 1 << 4,
+	BROKER_NEEDS_ADDRESS = 1 << 5,
 };
 
 /* A table of all the blocks that policy.block.max allows takes less; see block_table_chunks(). */
 #define BROKER_BLOCK_CHUNKS 4096u
+
+struct broker_address {
+	uint16_t family;
+	__be16 net_port;
+	uint32_t scope_id; /* of a link-local IPv6 address, else 0 */
+	uint8_t bytes[16]; /* wire order; IPv4 in the first four octets, then zeros */
+};
 
 struct broker_request {
 	uint32_t operation;
@@ -129,6 +141,7 @@ struct broker_request {
 	uint32_t program_id;
 	uint32_t flags;
 	uint32_t n;
+	struct broker_address address;
 	uint8_t mac[6];
 	uint8_t log_level;
 	uint8_t log_format;

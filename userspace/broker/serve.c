@@ -15,6 +15,7 @@
 #include "bpf/hook_state.h"
 #include "bpf/tiny_programs.h"
 #include "bpf/tap_rings.h"
+#include "broker/ports.h"
 #include "cache/keeper.h"
 #include "port/xsk_rings.h"
 
@@ -298,6 +299,14 @@ static int give_new(struct job *job, uint32_t i, int fd)
 static int serve_XSK_SOCKET(struct job *job)
 {
 	return give_new(job, 0, xsk_socket_open());
+}
+
+static int serve_BIND(struct job *job)
+{
+	if (!job->serve->ports)
+		return ERR_PORT;
+	return ports_bind(job->serve->ports, job->fds->fd[BROKER_FD_SOCKET],
+			  &job->request->address);
 }
 
 /* --- The clock and maps ----------------------------------------------------------------------- */

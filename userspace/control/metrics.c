@@ -23,6 +23,7 @@
 #include "base/affinity.h"
 #include "base/kernel.h"
 #include "base/sandbox.h"
+#include "port/privileged.h"
 
 #define BACKLOG      16
 #define LOOK_MS      500             /* between two checks for requests that take too long */
@@ -264,8 +265,6 @@ static void *serve_metrics(void *user)
 static int open_metrics_socket(const struct port_addr *listen_at)
 {
 	const int one = 1;
-	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(listen_at, &ss);
 	int fd = socket(listen_at->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int err = 0;
 
@@ -273,8 +272,11 @@ static int open_metrics_socket(const struct port_addr *listen_at)
 		return -errno;
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
 	    (listen_at->family == AF_INET6 &&
-	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))) ||
-	    bind(fd, (struct sockaddr *)&ss, len) || listen(fd, BACKLOG))
+	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))))
+		err = -errno;
+	if (!err)
+		err = port_bind(fd, listen_at);
+	if (!err && listen(fd, BACKLOG))
 		err = -errno;
 	if (!err)
 		return fd;

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/sandbox.h"
 #include "broker/broker.h"
+#include "broker/sockets.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
@@ -274,11 +275,12 @@ static int drop_privileges(const struct config *config)
 	if (has_dpdk_port(config)) {
 		err = privilege_drop_alone();
 	} else {
-		err = broker_start(BROKER_PATIENCE_MS);
+		err = broker_start(config, BROKER_PATIENCE_MS);
 		if (err) {
 			log_error("start: broker: %s", err_text(err));
 			return err;
 		}
+		port_set_helper(&sockets_helper);
 		err = privilege_drop();
 	}
 	if (err)

@@ -3,7 +3,7 @@
 /*
  * The addresses of the workers: each address has a UDP port in each worker and a listener in each
  * worker's TCP port. An address is opened in all workers or in none. Only its worker uses a TCP
- * port, so control asks the worker: worker_call().
+ * port, so control opens the listener and hands it to the worker: worker_call().
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,6 +17,7 @@
 #include "config/addresses.h"
 #include "iface/workers.h"
 #include "iface/workers_state.h"
+#include "port/privileged.h"
 #include "port/socket.h"
 #include "port/tcp.h"
 
@@ -64,8 +65,6 @@ static int say_listen_refused(const struct port_addr *addr, const char *what, in
 static int probe_listen(const struct port_addr *addr)
 {
 	const int one = 1;
-	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(addr, &ss);
 	int fd = socket(addr->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int err = 0;
 
@@ -73,9 +72,10 @@ static int probe_listen(const struct port_addr *addr)
 		return -errno;
 	if (setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one)) ||
 	    (addr->family == AF_INET6 &&
-	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))) ||
-	    bind(fd, (struct sockaddr *)&ss, len))
+	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))))
 		err = -errno;
+	if (!err)
+		err = port_bind(fd, addr);
 	close(fd);
 	return err;
 }
@@ -99,13 +99,14 @@ static int probe_all(const struct workers *workers, const struct config_addr *li
 struct tcp_wish {
 	struct port *port;
 	const struct port_addr *addr;
+	int fd;
 };
 
 static int call_listen(void *user)
 {
 	const struct tcp_wish *wish = user;
 
-	return tcp_listen(wish->port, wish->addr);
+	return tcp_listener_add(wish->port, wish->fd);
 }
 
 static int call_unlisten(void *user)
@@ -122,6 +123,15 @@ static int open_udp(struct workers *workers, unsigned int worker, const struct p
 	int err = socket_open(&port, &config);
 
 	return err ? err : workers_add_or_close(workers, worker, port);
+}
+
+static int open_listener(const struct member *m, const struct port_addr *addr)
+{
+	int fd = tcp_listener_open(m->tcp, addr);
+
+	return fd < 0 ? fd :
+			worker_call(m->worker, call_listen,
+				    &(struct tcp_wish){ .port = m->tcp, .fd = fd });
 }
 
 static struct port *find_udp(const struct workers *workers, const struct port_addr *addr)
@@ -149,7 +159,8 @@ static void close_address(struct workers *workers, const struct port_addr *addr)
 	for (unsigned int i = 0; i < workers->n; i++) {
 		struct member *m = &workers->members[i];
 
-		(void)worker_call(m->worker, call_unlisten, &(struct tcp_wish){ m->tcp, addr });
+		(void)worker_call(m->worker, call_unlisten,
+				  &(struct tcp_wish){ .port = m->tcp, .addr = addr });
 		tcp_set_name(m->tcp);
 	}
 }
@@ -167,7 +178,7 @@ static int open_address(struct workers *workers, const struct port_addr *addr, c
 		if (code)
 			break;
 		*what = "TCP";
-		code = worker_call(m->worker, call_listen, &(struct tcp_wish){ m->tcp, addr });
+		code = open_listener(m, addr);
 		tcp_set_name(m->tcp);
 	}
 	return code;

@@ -7,6 +7,7 @@
  */
 #include "base/page.h"
 #include "port/awake.h"
+#include "port/privileged.h"
 #include "port/socket.h"
 
 #include <assert.h>
@@ -389,7 +390,7 @@ static int set_socket_options(int fd, const struct socket_config *config)
 static int bind_port_socket(struct socket_port *s, const struct socket_config *config)
 {
 	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(&config->listen, &ss);
+	socklen_t len = sizeof(ss);
 	char text[PORT_ADDR_TEXT_CAP];
 	int err;
 
@@ -399,8 +400,10 @@ static int bind_port_socket(struct socket_port *s, const struct socket_config *c
 	err = set_socket_options(s->port.fd, config);
 	if (err)
 		return err;
-	if (bind(s->port.fd, (struct sockaddr *)&ss, len) ||
-	    getsockname(s->port.fd, (struct sockaddr *)&ss, &len))
+	err = port_bind(s->port.fd, &config->listen);
+	if (err)
+		return err;
+	if (getsockname(s->port.fd, (struct sockaddr *)&ss, &len))
 		return -errno;
 	err = port_addr_from_sockaddr(&s->local, (struct sockaddr *)&ss);
 	snprintf(s->port.name, sizeof(s->port.name), "udp %s", port_addr_text(&s->local, text));

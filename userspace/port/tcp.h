@@ -52,22 +52,32 @@ __attribute__((warn_unused_result)) int tcp_open(struct port **out,
 						 const struct tcp_config *config);
 
 /*
- * Listens at one more address, which need not exist yet (IP_FREEBIND). If its port is 0, the kernel
- * chooses one. Call it before a worker gets the port, or on the worker's
- * thread (worker_call()). 0, -errno as of bind() and listen(), or -ENOSPC for more than 1024
- * listeners.
+ * Opens a socket that listens at one more address, which need not exist yet (IP_FREEBIND). If its
+ * port is 0, the kernel chooses one. The caller owns the descriptor. Control's thread, which may
+ * have to ask for the address: port/privileged.h. The descriptor, or an error of port_bind().
  */
+__attribute__((warn_unused_result)) int tcp_listener_open(const struct port *p,
+							  const struct port_addr *addr);
+
+/*
+ * Accepts connections from the descriptor of tcp_listener_open(), which is the port's from now on,
+ * or is closed after an error. Call it before a worker gets the port, or on the worker's thread
+ * (worker_call()). 0, -errno, or -ENOSPC for more than 1024 listeners.
+ */
+__attribute__((warn_unused_result)) int tcp_listener_add(struct port *p, int fd);
+
+/* Both, for a port that no worker has yet. */
 __attribute__((warn_unused_result)) int tcp_listen(struct port *p, const struct port_addr *addr);
 
 /*
  * Stops listening at addr. Accepts the connections that wait; open connections stay open. Threads
- * as for tcp_listen(). 0, or -ENOENT: the port does not listen there.
+ * as for tcp_listener_add(). 0, or -ENOENT: the port does not listen there.
  */
 __attribute__((warn_unused_result)) int tcp_unlisten(struct port *p, const struct port_addr *addr);
 
 /*
- * Names the port by its addresses. Control's thread, after tcp_listen() or tcp_unlisten(): a worker
- * may not ask the kernel for the interface's name of a link-local address (base/sandbox.h).
+ * Names the port by its addresses. Control's thread, after tcp_listener_add() or tcp_unlisten(): a
+ * worker may not ask the kernel for the interface's name of a link-local address (base/sandbox.h).
  */
 void tcp_set_name(struct port *p);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "port/privileged.h"
 #include "port/tcp.h"
 #include "port/tcp_port.h"
 
@@ -41,23 +42,19 @@ static int set_tcp_listener_options(int fd, const struct port_addr *addr,
 	return err;
 }
 
-/* Returns the descriptor, or -errno; *bound is the bound address. */
-static int open_tcp_listener(const struct tcp_config *config, const struct port_addr *addr,
-			     struct port_addr *bound)
+int tcp_listener_open(const struct port *p, const struct port_addr *addr)
 {
+	const struct tcp_config *config = &((const struct tcp_port *)p)->config;
 	int backlog = config->backlog ? (int)config->backlog : SOMAXCONN, err;
-	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(addr, &ss);
 	int fd = socket(addr->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
 	err = set_tcp_listener_options(fd, addr, config);
-	if (!err && (bind(fd, (struct sockaddr *)&ss, len) || listen(fd, backlog) ||
-		     getsockname(fd, (struct sockaddr *)&ss, &len)))
-		err = -errno;
 	if (!err)
-		err = port_addr_from_sockaddr(bound, (struct sockaddr *)&ss);
+		err = port_bind(fd, addr);
+	if (!err && listen(fd, backlog))
+		err = -errno;
 	if (!err)
 		return fd;
 	close(fd);
@@ -121,26 +118,46 @@ static uint64_t tag_of_tcp_listener(const struct tcp_port *t, const struct tcp_l
 	return TCP_LISTENER_TAG - (uint64_t)(l - t->listeners);
 }
 
-int tcp_listen(struct port *p, const struct port_addr *addr)
+static int bound_tcp_addr(int fd, struct port_addr *bound)
 {
-	struct tcp_port *t = (struct tcp_port *)p;
-	struct tcp_listener *l;
-	int fd, err;
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
 
-	l = take_tcp_listener_place(t, &err);
+	if (getsockname(fd, (struct sockaddr *)&ss, &len))
+		return -errno;
+	return port_addr_from_sockaddr(bound, (struct sockaddr *)&ss);
+}
+
+static int watch_new_listener(struct tcp_port *t, int fd)
+{
+	int err = -ENOSPC;
+	struct tcp_listener *l = take_tcp_listener_place(t, &err);
+
 	if (!l)
 		return err;
-	fd = open_tcp_listener(&t->config, addr, &l->at);
-	if (fd < 0)
-		return fd;
-	err = watch_tcp_listener(t, EPOLL_CTL_ADD, fd, tag_of_tcp_listener(t, l),
-				 t->resume_at_ns == PORT_NEVER ? EPOLLIN : 0);
-	if (err) {
+	err = bound_tcp_addr(fd, &l->at);
+	if (!err)
+		err = watch_tcp_listener(t, EPOLL_CTL_ADD, fd, tag_of_tcp_listener(t, l),
+					 t->resume_at_ns == PORT_NEVER ? EPOLLIN : 0);
+	if (!err)
+		l->fd = fd;
+	return err;
+}
+
+int tcp_listener_add(struct port *p, int fd)
+{
+	int err = watch_new_listener((struct tcp_port *)p, fd);
+
+	if (err)
 		close(fd);
-		return err;
-	}
-	l->fd = fd;
-	return 0;
+	return err;
+}
+
+int tcp_listen(struct port *p, const struct port_addr *addr)
+{
+	int fd = tcp_listener_open(p, addr);
+
+	return fd < 0 ? fd : tcp_listener_add(p, fd);
 }
 
 void tcp_port_close_listener(struct tcp_port *t, struct tcp_listener *l)

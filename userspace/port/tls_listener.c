@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "port/handshake.h"
+#include "port/privileged.h"
 #include "port/tcp_config.h"
 #include "port/ticket_keys.h"
 
@@ -208,8 +209,6 @@ static int set_tls_listener(int fd, int level, int option)
 /* SO_REUSEPORT: the socket of an earlier volleyd may still be open. */
 static int listen_at(int *fd, const struct port_addr *addr)
 {
-	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(addr, &ss);
 	int err;
 
 	*fd = socket(addr->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -222,9 +221,10 @@ static int listen_at(int *fd, const struct port_addr *addr)
 	err = err ? err : set_to(*fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
 	if (addr->family == AF_INET6)
 		err = err ? err : set_tls_listener(*fd, IPPROTO_IPV6, IPV6_V6ONLY);
+	err = err ? err : port_bind(*fd, addr);
 	if (err)
 		return err;
-	return bind(*fd, (struct sockaddr *)&ss, len) || listen(*fd, SOMAXCONN) ? -errno : 0;
+	return listen(*fd, SOMAXCONN) ? -errno : 0;
 }
 
 /* If a socket listens there already, a second descriptor of it is used, and its waiting connections

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
+#include "port/privileged.h"
 #include "transfer/peer.h"
 #include "transfer/remotes.h"
 #include "transfer/transfer_thread.h"
@@ -322,7 +323,7 @@ static int connect_to(struct stream *s)
 	const struct port_addr *source = remote_source(s->remote, &s->peer->addr);
 	struct sockaddr_storage ss;
 	socklen_t n;
-	int one = 1;
+	int one = 1, err;
 
 	s->fd = socket(s->peer->addr.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (s->fd < 0)
@@ -330,9 +331,9 @@ static int connect_to(struct stream *s)
 	if (source) {
 		/* connect() chooses the port, so that thousands of connections can share it. */
 		(void)setsockopt(s->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
-		n = port_addr_to_sockaddr(source, &ss);
-		if (bind(s->fd, (struct sockaddr *)&ss, n))
-			return -errno;
+		err = port_bind(s->fd, source);
+		if (err)
+			return err;
 	}
 	n = port_addr_to_sockaddr(&s->peer->addr, &ss);
 	if (connect(s->fd, (struct sockaddr *)&ss, n) && errno != EINPROGRESS)

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
+#include "port/privileged.h"
 #include "transfer/remotes.h"
 #include "transfer/transfer_thread.h"
 #include "xfr/xfr_message.h"
@@ -161,14 +162,15 @@ static int open_udp_query_socket(struct udp_query *query, const struct remote *r
 	const struct port_addr *source = remote_source(remote, &peer->addr);
 	struct sockaddr_storage ss;
 	socklen_t n;
+	int err;
 
 	query->fd = socket(peer->addr.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (query->fd < 0)
 		return -errno;
 	if (source) {
-		n = port_addr_to_sockaddr(source, &ss);
-		if (bind(query->fd, (struct sockaddr *)&ss, n))
-			return -errno;
+		err = port_bind(query->fd, source);
+		if (err)
+			return err;
 	}
 	n = port_addr_to_sockaddr(&peer->addr, &ss);
 	return connect(query->fd, (struct sockaddr *)&ss, n) ? -errno : 0;

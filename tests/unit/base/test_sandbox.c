@@ -97,6 +97,11 @@ static long try_netlink(void)
 	return socket(AF_NETLINK, SOCK_RAW, 0) < 0 ? -1 : 0;
 }
 
+static long try_tcp_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0) < 0 ? -1 : 0;
+}
+
 static long try_udp_socket(void)
 {
 	return socket(AF_INET, SOCK_DGRAM, 0) < 0 ? -1 : 0;
@@ -243,8 +248,9 @@ static const struct try tries[] = {
 	{ "open a raw socket", try_raw_socket, ALL },
 	{ "open a packet socket", try_packet_socket, ALL },
 	{ "open a netlink socket", try_netlink, ALL & ~K(CONTROL) },
+	{ "open a TCP socket", try_tcp_socket, K(WORKER) | K(LISTENER) | K(FILES) | K(QUIET) },
 	{ "open a UDP socket", try_udp_socket, K(WORKER) | K(LISTENER) | K(FILES) | K(QUIET) },
-	{ "connect outwards", try_connect_outwards, K(LISTENER) | K(FILES) | K(QUIET) },
+	{ "connect outwards", try_connect_outwards, K(WORKER) | K(LISTENER) | K(FILES) | K(QUIET) },
 	{ "execute", try_execute, ALL & ~K(CONTROL) },
 	{ "fork", try_fork, ALL & ~K(CONTROL) },
 	{ "kill a process", try_kill, ALL & ~K(CONTROL) },
@@ -488,7 +494,7 @@ static const struct use uses[] = {
 	{ "a map is written", use_map_update, K(CONTROL) | K(WORKER) | K(FILES) | K(QUIET) },
 	{ "sd_notify()", use_sd_notify, K(CONTROL) | K(QUIET) },
 	{ "the journal", use_journal, K(REPORTER) },
-	{ "a TCP listener", use_tcp_listener, K(CONTROL) | K(WORKER) },
+	{ "a TCP listener", use_tcp_listener, K(CONTROL) },
 	{ "the name of an interface", use_interface_name, K(CONTROL) | K(TRANSFER) | K(RESOLVER) },
 	{ "a file is read", use_file,
 	  K(CONTROL) | K(TRANSFER) | K(RESOLVER) | K(FILES) | K(REPORTER) },

@@ -75,7 +75,7 @@ static int call(void)
 
 static void start_broker(uint32_t patience_ms, pid_t *guardian, pid_t *pid)
 {
-	MUST(!broker_start(patience_ms));
+	MUST(!broker_start(NULL, patience_ms));
 	*guardian = child_of(getpid());
 	MUST(*guardian);
 	*pid = await_broker(*guardian, 0);

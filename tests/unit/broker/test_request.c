@@ -4,6 +4,7 @@
  * no daemon sends it. */
 #include "broker/request.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,18 @@ static const struct cache_sizes sizes = {
 
 #define SEGMENTS_MAX ((1ull << 32) / VOLLEY_SEGMENT_UNITS)
 
-enum { NAME = 1, PROGRAM = 2, SIZES = 4, SHARED = 8, XSKS = 16, NUMBER = 32, DPDK = 64, MAP = 128 };
+enum {
+	NAME = 1,
+	PROGRAM = 2,
+	SIZES = 4,
+	SHARED = 8,
+	XSKS = 16,
+	NUMBER = 32,
+	DPDK = 64,
+	MAP = 128,
+	SOCKET = 256,
+	ADDRESS = 512
+};
 
 static const struct row {
 	enum broker_operation operation;
@@ -47,6 +59,7 @@ static const struct row {
 	{ BROKER_TAKE_BACK, NAME | PROGRAM | SHARED | DPDK, BROKER_BORROWED, 0 },
 	{ BROKER_USE_SOCKETS, NAME | PROGRAM | SHARED | XSKS | DPDK, 0, 0 },
 	{ BROKER_XSK_SOCKET, 0, 0, 0 },
+	{ BROKER_BIND, SOCKET | ADDRESS, 0, 0 },
 	{ BROKER_CLOCK, 0, 0, 0 },
 	{ BROKER_MAKE_SHARED, SIZES | MAP, 0, 0 },
 	{ BROKER_MAKE_BESIDE, SIZES | SHARED | MAP, 0, 0 },
@@ -80,6 +93,13 @@ static struct broker_request make_request(const struct row *row)
 		r.fds_mask |= BROKER_SHARED_MASK;
 	if (row->has & XSKS)
 		r.fds_mask |= BROKER_BIT(BROKER_FD_xsks);
+	if (row->has & SOCKET)
+		r.fds_mask |= BROKER_BIT(BROKER_FD_SOCKET);
+	if (row->has & ADDRESS)
+		r.address = (struct broker_address){ .family = AF_INET6,
+						     .net_port = htons(53),
+						     .scope_id = 3,
+						     .bytes = { 0xfe, 0x80, [15] = 1 } };
 	if (row->has & NUMBER)
 		r.n = row->n_max;
 	return r;
@@ -276,13 +296,51 @@ static void test_sizes(void **state)
 	}
 }
 
+static void test_addresses(void **state)
+{
+	static const struct broker_address wrong[] = {
+		{ .family = 0 },
+		{ .family = AF_UNIX, .net_port = 1 },
+		{ .family = AF_INET | 0x100, .net_port = 1 },
+		{ .family = AF_INET },  /* no port */
+		{ .family = AF_INET6 }, /* the same */
+		{ .family = AF_INET, .net_port = 1, .scope_id = 1 },
+		{ .family = AF_INET, .net_port = 1, .bytes = { [4] = 1 } },
+		{ .family = AF_INET, .net_port = 1, .bytes = { [15] = 1 } },
+	};
+	static const struct broker_address right[] = {
+		{ .family = AF_INET, .net_port = 1 },
+		{ .family = AF_INET, .net_port = 0xffff, .bytes = { 1, 2, 3, 4 } },
+		{ .family = AF_INET6, .net_port = 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const struct row *row = &rows[i];
+		struct broker_request r = make_request(row);
+
+		for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
+			r.address = wrong[k];
+			if (row->has & ADDRESS || k)
+				refuse(&r, row, "address");
+		}
+		for (size_t k = 0; k < sizeof(right) / sizeof(right[0]); k++) {
+			r.address = right[k];
+			if (row->has & ADDRESS)
+				assert_null(fault_of(&r, row, true));
+			else
+				refuse(&r, row, "address");
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_operations), cmocka_unit_test(test_heads),
 		cmocka_unit_test(test_flags),          cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_names),          cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_sizes),          cmocka_unit_test(test_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
