@@ -174,9 +174,10 @@ static void drain_producer(struct tap *tap, struct tap_producer *p)
 static void drain_outlet(struct tap *tap, struct tap_outlet *outlet)
 {
 	struct tap_event *e = (struct tap_event *)(void *)tap->copied;
-	size_t n = outlet->cap / sizeof(*e); /* at a time: the other process cannot hold us here */
+	const uint64_t from = outlet->tail;
 
-	while (e && n-- && tap_outlet_next(outlet, e))
+	/* As much as the ring has: the other process, which may write on, cannot hold us here. */
+	while (e && outlet->tail - from < outlet->cap && tap_outlet_next(outlet, e))
 		tap_handle(tap, e);
 }
 
