@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "cache/keeper.h"
 #include "tests/lib/bpfmaps.h"
+#include "tests/lib/gracemaps.h"
 #include "tests/lib/packet.h"
 #include "tests/unit/cache/world.h"
 
@@ -318,7 +319,7 @@ static void test_every_answer_is_whole(void **state)
 	(void)state;
 	if (!world.cache)
 		skip();
-	assert_int_equal(grace_open(&grace), 0);
+	assert_int_equal(open_grace(&grace), 0);
 	assert_int_equal(cache_keeper_start(&keeper, world.cache, wait_and_overwrite, grace), 0);
 	for (uintptr_t i = 0; i < N_THREADS; i++)
 		MUST(!pthread_create(&threads[i], NULL, i < N_WRITERS ? write_all : ask_all,
@@ -413,7 +414,7 @@ static void test_programs_are_waited_for(void **state)
 		skip();
 	asked = (struct asked){ 0 };
 	__atomic_store_n(&stopping, false, __ATOMIC_RELAXED);
-	assert_int_equal(grace_open(&grace), 0);
+	assert_int_equal(open_grace(&grace), 0);
 	MUST(!pthread_create(&thread, NULL, ask_hot, NULL));
 	for (; spent < REAP_NS || (spent < REAP_MAX_NS && !is_enough(version)); version++) {
 		reap(grace, HOT_FIRST + version % N_HOT, version);

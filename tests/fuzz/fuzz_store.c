@@ -253,7 +253,7 @@ static void read_all(const uint8_t *apex)
 		err = store_chain_open(store, apex, serial, &chain);
 		read_chain(err, chain);
 	}
-	err = store_chain_open_all(store, apex, &chain);
+	err = storing_open_all(store, apex, &chain);
 	read_chain(err, chain);
 	err = store_replay_open(store, apex, &chain);
 	read_chain(err, chain);

@@ -15,6 +15,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "tests/lib/must.h"
+#include "tests/lib/zonenode.h"
 #include "zone/denial.h"
 #include "dns/rdata.h"
 #include "zone/zone.h"

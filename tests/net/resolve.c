@@ -18,6 +18,7 @@
  * counted in "stopped N". Options: see usage().
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <getopt.h>
 #include <poll.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "resolver/resolver.h"
+#include "resolver/thread.h"
 
 #define QUESTIONS_CAP 300000
 #define LIST_CAP      8
@@ -38,6 +40,8 @@ static uint32_t free_slots[QUESTIONS_CAP];
 static uint32_t n_free;
 static struct inbox inbox;
 static struct resolver *resolver;
+static struct resolver_place place;
+static struct tap_producer *told[RESOLVER_THREADS_MAX];
 static uint64_t deadline_ms = 5000;
 static uint32_t flood_left, flood_n, flood_noerror, flood_servfail;
 
@@ -267,7 +271,9 @@ static void print_counters(void)
 {
 	struct resolver_counters c;
 
-	resolver_counters_read(resolver, &c);
+	board_counters(&place.boards, config.n_threads, &c);
+	c.outstanding =
+		__atomic_load_n(&resolver_thread_at(resolver, 0)->limits->total, __ATOMIC_RELAXED);
 	printf("counters");
 #define PRINT(name, words) printf(" %s=%llu", #name, (unsigned long long)c.name);
 	RESOLVER_COUNTERS(PRINT)
@@ -358,6 +364,34 @@ static void serve(void)
 	}
 }
 
+static int furnish_nothing(void *user, struct resolver *r)
+{
+	(void)user;
+	(void)r;
+	return 0;
+}
+
+/* What the server shares with a resolver's process: here it is memory of this one. */
+static int make_boards(void)
+{
+	size_t stride = board_stride(targets_n_rows(&config));
+	size_t totals = (sizeof(struct resolver_totals) + 63) & ~(size_t)63;
+	size_t n = totals + stride * config.n_threads;
+	uint8_t *memory = aligned_alloc(64, n);
+
+	if (!memory)
+		return -ENOMEM;
+	memset(memory, 0, n);
+	place.boards = (struct resolver_boards){
+		.totals = (struct resolver_totals *)(void *)memory,
+		.first = memory + totals,
+		.stride = stride,
+	};
+	place.furnish = furnish_nothing;
+	place.told = told;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct rlimit limit;
@@ -375,7 +409,9 @@ int main(int argc, char **argv)
 	}
 	code = questions ? inbox_open(&inbox) : -1;
 	if (!code)
-		code = resolver_start(&resolver, &config, err, sizeof(err));
+		code = make_boards();
+	if (!code)
+		code = resolver_start(&resolver, &config, &place, err, sizeof(err));
 	if (code) {
 		fprintf(stderr, "resolve: %s: %s\n", err_text(code), err);
 		return 1;
@@ -386,6 +422,7 @@ int main(int argc, char **argv)
 	printf("stopped %u\n", take_completions(false));
 	print_counters();
 	resolver_free(resolver);
+	free(place.boards.totals);
 	inbox_close(&inbox);
 	free(questions);
 	for (size_t i = 0; i < config.n_options; i++)

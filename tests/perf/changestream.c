@@ -19,6 +19,7 @@
 #include "cache/keeper.h"
 #include "cache/dependency_filter.h"
 #include "zonemgr/withdraw.h"
+#include "tests/lib/gracemaps.h"
 #include "tests/perf/manyanswers.h"
 #include "zone/edit.h"
 
@@ -299,7 +300,7 @@ int main(int argc, char **argv)
 	rcu_register_thread();
 	set_up();
 	rcu_thread_offline();
-	MUST(!grace_open(&grace));
+	MUST(!open_grace(&grace));
 	MUST(!cache_keeper_start(&keeper, w.cache, grace_wait, grace));
 	for (unsigned i = 0; i < N_ASKERS; i++) {
 		askers[i].seed = i;

@@ -24,6 +24,7 @@
 #include "dns/proto.h"
 #include "shield/name_filter.h"
 #include "tests/lib/must.h"
+#include "tests/lib/zonenode.h"
 #include "tests/perf/median.h"
 #include "zone/edit.h"
 #include "zone/zone.h"

@@ -58,6 +58,7 @@
 #include "limits/limiter.h"
 #include "shield/name_filter.h"
 #include "tests/lib/bpfmaps.h"
+#include "tests/lib/knownname.h"
 #include "tests/lib/sharedzones.h"
 #include "tests/perf/front.h"
 #include "tests/perf/median.h"

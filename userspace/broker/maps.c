@@ -66,7 +66,7 @@ int maps_make_rings(struct tap_rings **out, int taps_fd)
 	return code ? code : tap_rings_open(out, taps_fd, &got.fd[BROKER_FD_NEW], request.n);
 }
 
-/* Without maps, grace_open_with() tries another way. */
+/* Without maps, grace_open() tries another way. */
 int maps_make_grace(struct grace **out)
 {
 	struct broker_request request = { .operation = BROKER_MAKE_GRACE };
@@ -76,7 +76,7 @@ int maps_make_grace(struct grace **out)
 
 	if (!broker_call(&request, NULL, &reply, &got))
 		memcpy(fds, &got.fd[BROKER_FD_NEW], sizeof(fds));
-	return grace_open_with(out, fds);
+	return grace_open(out, fds);
 }
 
 int maps_clock_offset(int64_t *ahead_ns)

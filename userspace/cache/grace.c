@@ -53,7 +53,7 @@ static int wait_programs(const struct grace *grace)
 	return wait_by_map(grace) ? wait_by_membarrier() : 0;
 }
 
-int grace_open_with(struct grace **out, const int fds[2])
+int grace_open(struct grace **out, const int fds[2])
 {
 	struct grace *grace = malloc(sizeof(*grace));
 
@@ -66,14 +66,6 @@ int grace_open_with(struct grace **out, const int fds[2])
 	}
 	*out = grace;
 	return 0;
-}
-
-int grace_open(struct grace **out)
-{
-	int fds[2];
-
-	(void)!grace_make_maps(fds); /* without maps, membarrier() is tried */
-	return grace_open_with(out, fds);
 }
 
 void grace_close(struct grace *grace)

@@ -65,18 +65,16 @@ void cache_keeper_stop(struct cache_keeper *keeper);
 
 struct grace;
 
-/*
- * Makes what a wait needs, while the process has the privilege (CAP_BPF), and tries it once.
- * -EOPNOTSUPP: this kernel has no way to wait; then no XDP program may share the cache.
- */
-int grace_open(struct grace **out);
+/* Makes the two maps of a wait. It needs CAP_BPF, so the broker calls it. fds: -1, -1 after an
+ * error. */
+int grace_make_maps(int fds[2]) __attribute__((warn_unused_result));
 
 /*
- * The same in two steps, for a process without the privilege: another one makes the two maps and
- * passes their descriptors, which grace_close() closes. fds: -1, -1 after an error.
+ * Takes the two maps, which grace_close() closes, and waits once as a trial. Without maps (-1, -1)
+ * membarrier() has to do. -EOPNOTSUPP: this kernel has no way to wait; then no XDP program may
+ * share the cache.
  */
-int grace_make_maps(int fds[2]) __attribute__((warn_unused_result));
-int grace_open_with(struct grace **out, const int fds[2]);
+int grace_open(struct grace **out, const int fds[2]);
 void grace_close(struct grace *grace);
 
 /*

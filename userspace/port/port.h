@@ -60,11 +60,13 @@ enum port_kind {
 /*
  * Between two rounds the counters of every port add up:
  *
- *      rx + more = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() +
+ *      rx + more = malformed + truncated_in + no_reply + tx + tx_dropped + replies that wait +
  *                  port_deferred() + to_kernel + to_kernel_lost + put_back
  *
- * port_deferred() is deferred - late. A late reply is counted when it is sent, in the same counters
- * as any other: tx, no_reply, tx_dropped ... Each message of a reply counts as a reply.
+ * Replies wait in the port for room in the ring or the socket: tcp_port.n_queued of TCP and TLS,
+ * xsk_port.n_backlog of AF_XDP. port_deferred() is deferred - late. A late reply is counted when it
+ * is sent, in the same counters as any other: tx, no_reply, tx_dropped ... Each message of a reply
+ * counts as a reply.
  *
  * Bytes: of whole frames with xsk, of DNS messages with sockets and TCP.
  */
@@ -195,7 +197,6 @@ struct port_ops {
 	void (*stop)(struct port *p);
 	void (*retire)(struct port *p);
 	uint64_t (*wake_at)(struct port *p);
-	uint64_t (*pending)(const struct port *p);
 	void (*close)(struct port *p);
 };
 
@@ -312,12 +313,6 @@ static inline void port_retire(struct port *p)
 static inline uint64_t port_wake_at(struct port *p)
 {
 	return p->ops->wake_at ? p->ops->wake_at(p) : PORT_NEVER;
-}
-
-/* Replies that wait in the port for room in the ring or socket. The worker's thread only. */
-static inline uint64_t port_pending(const struct port *p)
-{
-	return p->ops->pending ? p->ops->pending(p) : 0;
 }
 
 /* Messages that were handed back and have no reply yet. The worker's thread only. */

@@ -402,11 +402,6 @@ static uint64_t tcp_wake_at(struct port *p)
 	return first;
 }
 
-static uint64_t tcp_pending(const struct port *p)
-{
-	return ((const struct tcp_port *)p)->n_queued;
-}
-
 static int tcp_start(struct port *p)
 {
 	struct tcp_port *t = tcp_self(p);
@@ -451,6 +446,5 @@ const struct port_ops tcp_ops = {
 	.start = tcp_start,
 	.stop = tcp_stop,
 	.wake_at = tcp_wake_at,
-	.pending = tcp_pending,
 	.close = tcp_close,
 };

@@ -444,11 +444,6 @@ static uint64_t xsk_wake_at(struct port *p)
 		       xsk_self(p)->retry_at_ns;
 }
 
-static uint64_t xsk_pending(const struct port *p)
-{
-	return ((const struct xsk_port *)p)->n_backlog;
-}
-
 static void xsk_close(struct port *p)
 {
 	xsk_port_fini(xsk_self(p));
@@ -463,7 +458,6 @@ static const struct port_ops xsk_ops = {
 	.start = xsk_start,
 	.stop = xsk_stop,
 	.wake_at = xsk_wake_at,
-	.pending = xsk_pending,
 	.close = xsk_close,
 };
 

@@ -26,62 +26,13 @@ struct member {
 	size_t bytes;
 };
 
-#define M(kind, name)                                                  \
-	{                                                              \
-		MEMBER_##kind, offsetof(struct resolver_config, name), \
-			sizeof(((struct resolver_config *)0)->name)    \
-	}
+#define MEMBER(kind, name)                                       \
+	{ MEMBER_##kind, offsetof(struct resolver_config, name), \
+	  sizeof(((struct resolver_config *)0)->name) },
 
-static const struct member members[] = {
-	M(PLAIN, n_threads),
-	M(TEXT, root_hints),
-	M(TEXTS, forwards),
-	M(FLAG, forward_first),
-	M(TRANSPORT, transport),
-	M(TEXT, tls_bundle),
-	M(STUBS, stubs),
-	M(COUNT, n_stubs),
-	M(TEXT, trust_anchor_file),
-	M(TEXT, auto_trust_anchor_file),
-	M(TEXTS, insecure),
-	M(FLAG, aggressive_nsec),
-	M(FLAG, caps_for_id),
-	M(TEXTS, caps_exempt),
-	M(FLAG, query_localhost),
-	M(PLAIN, msg_cache_bytes),
-	M(PLAIN, rrset_cache_bytes),
-	M(PLAIN, max_negative_ttl_s),
-	M(TEXT, root_copy),
-	M(TEXT, tls_relay),
-	M(TEXTS, private_addresses),
-	M(TEXT, dns64_prefix),
-	M(FLAG, dns64_synthall),
-	M(TEXTS, outgoing_interfaces),
-	M(PLAIN, port_first),
-	M(PLAIN, port_last),
-	M(PLAIN, memory_max_bytes),
-	M(PLAIN, max_outstanding),
-	M(PLAIN, max_per_client),
-	M(PLAIN, client_prefix4),
-	M(PLAIN, client_prefix6),
-	M(PLAIN, upstream_max),
-	M(PLAIN, upstream_qps),
-	M(PLAIN, upstream_timeout_ms),
-	M(PLAIN, upstream_forget_s),
-	M(PLAIN, msg_retry),
-	M(OPTIONS, tuning),
-	M(COUNT, n_tuning),
-	M(OPTIONS, options),
-	M(COUNT, n_options),
-};
+static const struct member members[] = { RESOLVER_CONFIG_MEMBERS(MEMBER) };
 
 #define N_MEMBERS (sizeof(members) / sizeof(members[0]))
-
-void config_wire_members(void (*see)(void *user, size_t at, size_t bytes), void *user)
-{
-	for (size_t i = 0; i < N_MEMBERS; i++)
-		see(user, members[i].at, members[i].bytes);
-}
 
 /* --- Writer ----------------------------------------------------------------------------------- */
 

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A struct resolver_config as octets, for the resolver's process. One table of its members
- * (config_wire.c) makes both the writer and the reader; tests/unit/resolver/test_config_wire.c
- * finds a member that the table lacks.
+ * (RESOLVER_CONFIG_MEMBERS) makes both the writer and the reader.
  */
 #ifndef VOLLEY_RESOLVER_CONFIG_WIRE_H
 #define VOLLEY_RESOLVER_CONFIG_WIRE_H
@@ -25,8 +24,5 @@ size_t config_wire_write(uint8_t *out, size_t cap, const struct resolver_config 
  */
 int config_wire_read(struct resolver_config *config, void **memory, const uint8_t *from, size_t n)
 	__attribute__((warn_unused_result));
-
-/* Calls see() for each member of struct resolver_config that is sent: for the test. */
-void config_wire_members(void (*see)(void *user, size_t at, size_t bytes), void *user);
 
 #endif

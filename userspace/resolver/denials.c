@@ -14,31 +14,7 @@
 #include "dns/writer.h"
 #include "resolver/denials_zone.h"
 
-#define CHAINS     1024 /* in the table of zones */
-#define LABELS_MAX 64   /* of a name whose zone is searched */
-
-/* An upper bound: it counts owner names without compression. */
-#define RECORD_BYTES (DNS_NAME_MAX + DNS_RR_FIXED_BYTES)
-#define MESSAGE_MAX                                                   \
-	(DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + \
-	 (1 + DENIALS_PROOF_MAX) *                                    \
-		 (DENIALS_SET_BYTES + (1 + DENIALS_SIGNATURES_MAX) * RECORD_BYTES))
-
-struct denials {
-	size_t bytes, bytes_max;
-	uint32_t max_life_s;
-	/* libunbound makes AAAA records from A records, so NODATA proves nothing */
-	bool has_dns64;
-	uint8_t key[SIPHASH_KEY_BYTES];
-	struct cds_list_head used; /* all intervals, the most recently used first */
-	struct cds_list_head zones[CHAINS];
-	uint8_t (*stubs)[NAME_FOLDED_BYTES];
-	size_t n_stubs;
-	/* Work space of one call. */
-	struct denials_reading reading;
-	struct writer writer;
-	uint8_t msg[MESSAGE_MAX];
-};
+#define LABELS_MAX 64 /* of a name whose zone is searched */
 
 /* --- The store -------------------------------------------------------------------------------- */
 
@@ -94,7 +70,7 @@ int denials_new(struct denials **out, const struct resolver_config *config)
 	d->max_life_s = config->max_negative_ttl_s;
 	d->has_dns64 = config->dns64_prefix;
 	CDS_INIT_LIST_HEAD(&d->used);
-	for (unsigned int i = 0; i < CHAINS; i++)
+	for (unsigned int i = 0; i < DENIALS_CHAINS; i++)
 		CDS_INIT_LIST_HEAD(&d->zones[i]);
 	err = getrandom(d->key, sizeof(d->key), 0) == sizeof(d->key) ?
 		      set_denials_stubs(d, config) :
@@ -123,14 +99,9 @@ void denials_free(struct denials *d)
 	free(d);
 }
 
-size_t denials_bytes(const struct denials *d)
-{
-	return d->bytes;
-}
-
 static struct cds_list_head *chain_of_denials(struct denials *d, const uint8_t *apex)
 {
-	return &d->zones[siphash24(d->key, apex, name_bytes(apex)) % CHAINS];
+	return &d->zones[siphash24(d->key, apex, name_bytes(apex)) % DENIALS_CHAINS];
 }
 
 static struct denials_zone *find_denials_zone(struct denials *d, const uint8_t *apex)

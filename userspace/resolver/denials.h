@@ -77,7 +77,4 @@ void denials_learn(struct denials *d, const uint8_t *msg, size_t n, uint64_t now
 size_t denials_answer(struct denials *d, const uint8_t *name, uint16_t qtype, uint16_t qclass,
 		      uint64_t now_ns, const uint8_t **msg);
 
-/* Octets that are allocated for zones and intervals, with malloc()'s overhead. */
-size_t denials_bytes(const struct denials *d);
-
 #endif

@@ -8,13 +8,15 @@
  *
  * A hash is found by bisection: the interval with the greatest owner that is not greater than the
  * hash matches it, covers it, or says nothing of it. An array is enough: the bound of all zones
- * (DENIALS_BYTES_MAX) keeps it below a megabyte.
+ * (DENIALS_BYTES_MAX) keeps it below a megabyte. `struct denials` is the store: all its zones.
  */
 #ifndef VOLLEY_RESOLVER_DENIALS_ZONE_H
 #define VOLLEY_RESOLVER_DENIALS_ZONE_H
 
 #include <urcu/list.h>
 
+#include "base/siphash.h"
+#include "dns/writer.h"
 #include "resolver/denials_read.h"
 
 /* The most names hashed for one question; questions for deeper names go upstream. */
@@ -86,5 +88,31 @@ struct denials_proof {
  */
 bool denials_zone_prove(struct denials_zone *z, const uint8_t *name, uint16_t qtype,
 			struct denials_proof *out);
+
+#define DENIALS_CHAINS 1024 /* in the table of zones */
+
+/* An upper bound: it counts owner names without compression. */
+#define DENIALS_RECORD_BYTES (DNS_NAME_MAX + DNS_RR_FIXED_BYTES)
+#define DENIALS_MESSAGE_MAX                                           \
+	(DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + \
+	 (1 + DENIALS_PROOF_MAX) *                                    \
+		 (DENIALS_SET_BYTES + (1 + DENIALS_SIGNATURES_MAX) * DENIALS_RECORD_BYTES))
+
+struct denials {
+	size_t bytes; /* allocated for zones and intervals, with malloc()'s overhead */
+	size_t bytes_max;
+	uint32_t max_life_s;
+	/* libunbound makes AAAA records from A records, so NODATA proves nothing */
+	bool has_dns64;
+	uint8_t key[SIPHASH_KEY_BYTES];
+	struct cds_list_head used; /* all intervals, the most recently used first */
+	struct cds_list_head zones[DENIALS_CHAINS];
+	uint8_t (*stubs)[NAME_FOLDED_BYTES];
+	size_t n_stubs;
+	/* Work space of one call. */
+	struct denials_reading reading;
+	struct writer writer;
+	uint8_t msg[DENIALS_MESSAGE_MAX];
+};
 
 #endif

@@ -25,7 +25,6 @@ struct resolver {
 	unsigned int n_threads;
 	uint8_t key[SIPHASH_KEY_BYTES];
 	struct resolver_boards boards;
-	void *own_boards; /* their memory, if it is ours; or NULL */
 	struct limits limits;
 	struct resolver_thread threads[RESOLVER_THREADS_MAX];
 };
@@ -105,58 +104,36 @@ static int open_resolver_threads(struct resolver *r, const struct resolver_confi
 		r->threads[i].id = i;
 		r->threads[i].limits = &r->limits;
 		r->threads[i].board = board_at(&r->boards, i);
-		r->threads[i].told = place && place->told ? place->told[i] : NULL;
+		r->threads[i].told = place->told[i];
 		r->n_threads++;
 		code = thread_open(&r->threads[i], config, err, cap);
 	}
 	return code;
 }
 
-/* Without a place, boards of our own. */
-static int make_boards(struct resolver *r, const struct resolver_config *config)
-{
-	size_t stride = board_stride(targets_n_rows(config));
-	size_t totals = (sizeof(struct resolver_totals) + 63) & ~(size_t)63;
-
-	r->own_boards = aligned_alloc(64, totals + stride * config->n_threads);
-	if (!r->own_boards)
-		return -ENOMEM;
-	memset(r->own_boards, 0, totals + stride * config->n_threads);
-	r->boards = (struct resolver_boards){
-		.totals = r->own_boards,
-		.first = (uint8_t *)r->own_boards + totals,
-		.stride = stride,
-	};
-	return 0;
-}
-
 static int start_resolver_here(struct resolver *r, const struct resolver_config *config,
 			       const struct resolver_place *place, char *err, size_t cap)
 {
-	int code = 0;
+	int code;
 
 	r->limits.max_total = config->max_outstanding;
 	r->limits.max_client = config->max_per_client;
 	r->limits.has_shares = true;
 	r->limits.prefix4 = config->client_prefix4;
 	r->limits.prefix6 = config->client_prefix6;
-	if (place)
-		r->boards = place->boards;
-	else
-		code = make_boards(r, config);
-	if (!code)
-		code = fill_keys(r);
+	r->boards = place->boards;
+	code = fill_keys(r);
 	if (!code)
 		code = open_resolver_threads(r, config, place, err, cap);
-	if (!code && place && place->furnish)
+	if (!code)
 		code = place->furnish(place->user, r);
 	for (unsigned int i = 0; i < config->n_threads && !code; i++)
 		code = thread_start(&r->threads[i]);
 	return code;
 }
 
-int resolver_start_at(struct resolver **out, const struct resolver_config *config,
-		      const struct resolver_place *place, char *err, size_t cap)
+int resolver_start(struct resolver **out, const struct resolver_config *config,
+		   const struct resolver_place *place, char *err, size_t cap)
 {
 	struct resolver_config whole = *config;
 	struct resolver *r;
@@ -181,12 +158,6 @@ int resolver_start_at(struct resolver **out, const struct resolver_config *confi
 	}
 	*out = r;
 	return 0;
-}
-
-int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
-		   size_t cap)
-{
-	return resolver_start_at(out, config, NULL, err, cap);
 }
 
 static uint64_t resolver_question_hash(const struct resolver *r, struct resolver_question *q)
@@ -260,17 +231,10 @@ void resolver_free(struct resolver *r)
 		return;
 	for (unsigned int i = 0; i < r->n_threads; i++)
 		thread_close(&r->threads[i]);
-	free(r->own_boards);
 	free(r);
 }
 
 struct resolver_thread *resolver_thread_at(struct resolver *r, unsigned int i)
 {
 	return i < r->n_threads ? &r->threads[i] : NULL;
-}
-
-void resolver_counters_read(const struct resolver *r, struct resolver_counters *out)
-{
-	board_counters(&r->boards, r->n_threads, out);
-	out->outstanding = __atomic_load_n(&r->limits.total, __ATOMIC_RELAXED);
 }

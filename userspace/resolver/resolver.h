@@ -92,27 +92,23 @@
 struct resolver;
 struct tap_producer;
 
-/*
- * Starts the threads. Returns 0; -errno; or ERR_CONFIG with a sentence in err of cap octets:
- * libunbound refuses an option, a file cannot be read, a file of trust anchors has no usable one,
- * or more sockets are needed than RLIMIT_NOFILE allows. Nothing is asked upstream before the first
- * question.
- */
-int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
-		   size_t cap) __attribute__((warn_unused_result));
-
-/* The memory and the desks of a resolver that another process watches: resolver/serving.c. */
+/* The memory and the desks of a resolver, which another process watches: resolver/serving.c. */
 struct resolver_place {
 	struct resolver_boards boards; /* one for each thread */
-	struct tap_producer **told;    /* one for each thread */
+	struct tap_producer **told;    /* one for each thread; items may be NULL: nothing is told */
 	/* Called when all is made and no thread runs yet. 0, or an error of resolver_start(). */
 	int (*furnish)(void *user, struct resolver *r);
 	void *user;
 };
 
-/* The same, at this place. The memory must live until resolver_free(). */
-int resolver_start_at(struct resolver **out, const struct resolver_config *config,
-		      const struct resolver_place *place, char *err, size_t cap)
+/*
+ * Starts the threads at this place, whose memory must live until resolver_free(). Returns 0;
+ * -errno; or ERR_CONFIG with a sentence in err of cap octets: libunbound refuses an option, a file
+ * cannot be read, a file of trust anchors has no usable one, or more sockets are needed than
+ * RLIMIT_NOFILE allows. Nothing is asked upstream before the first question.
+ */
+int resolver_start(struct resolver **out, const struct resolver_config *config,
+		   const struct resolver_place *place, char *err, size_t cap)
 	__attribute__((warn_unused_result));
 
 /*
@@ -133,8 +129,5 @@ bool resolver_is_released(struct resolver *r);
 
 /* After resolver_stop(), when all questions were released. NULL is allowed. */
 void resolver_free(struct resolver *r);
-
-/* Each value is whole, but the values are not of one instant. Any thread. */
-void resolver_counters_read(const struct resolver *r, struct resolver_counters *out);
 
 #endif

@@ -113,6 +113,52 @@ struct resolver_config {
 	size_t n_options;
 };
 
+/*
+ * Each member of the struct, with the way in which it is sent to the resolver's process
+ * (config_wire.c). tests/unit/resolver/test_config_wire.c finds a member that has no row.
+ */
+#define RESOLVER_CONFIG_MEMBERS(X)      \
+	X(PLAIN, n_threads)             \
+	X(TEXT, root_hints)             \
+	X(TEXTS, forwards)              \
+	X(FLAG, forward_first)          \
+	X(TRANSPORT, transport)         \
+	X(TEXT, tls_bundle)             \
+	X(STUBS, stubs)                 \
+	X(COUNT, n_stubs)               \
+	X(TEXT, trust_anchor_file)      \
+	X(TEXT, auto_trust_anchor_file) \
+	X(TEXTS, insecure)              \
+	X(FLAG, aggressive_nsec)        \
+	X(FLAG, caps_for_id)            \
+	X(TEXTS, caps_exempt)           \
+	X(FLAG, query_localhost)        \
+	X(PLAIN, msg_cache_bytes)       \
+	X(PLAIN, rrset_cache_bytes)     \
+	X(PLAIN, max_negative_ttl_s)    \
+	X(TEXT, root_copy)              \
+	X(TEXT, tls_relay)              \
+	X(TEXTS, private_addresses)     \
+	X(TEXT, dns64_prefix)           \
+	X(FLAG, dns64_synthall)         \
+	X(TEXTS, outgoing_interfaces)   \
+	X(PLAIN, port_first)            \
+	X(PLAIN, port_last)             \
+	X(PLAIN, memory_max_bytes)      \
+	X(PLAIN, max_outstanding)       \
+	X(PLAIN, max_per_client)        \
+	X(PLAIN, client_prefix4)        \
+	X(PLAIN, client_prefix6)        \
+	X(PLAIN, upstream_max)          \
+	X(PLAIN, upstream_qps)          \
+	X(PLAIN, upstream_timeout_ms)   \
+	X(PLAIN, upstream_forget_s)     \
+	X(PLAIN, msg_retry)             \
+	X(OPTIONS, tuning)              \
+	X(COUNT, n_tuning)              \
+	X(OPTIONS, options)             \
+	X(COUNT, n_options)
+
 /* True if the forwarder (resolver/forward.h) can do all that the configuration asks for; else
  * libunbound asks. Pure. */
 static inline bool forward_suits(const struct resolver_config *c)

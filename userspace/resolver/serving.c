@@ -233,7 +233,7 @@ static int start_serving(struct serving *s, char *why, size_t cap)
 			(struct tap_outlet_shared *)(void *)(s->memory + s->layout.taps_at +
 							     i * s->layout.tap_bytes),
 			SHARED_TAP_CAP);
-	return resolver_start_at(&s->resolver, &s->config, &place, why, cap);
+	return resolver_start(&s->resolver, &s->config, &place, why, cap);
 }
 
 static void follow_log(const struct serving *s)

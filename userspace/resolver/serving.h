@@ -3,7 +3,7 @@
 /*
  * The resolver's process: its start, its desks and its end.
  *
- *	socket ─► hello, memory, doors, bells ─► resolver_start_at() ─► no rights ─► "started"
+ *	socket ─► hello, memory, doors, bells ─► resolver_start() ─► no rights ─► "started"
  *	          end of file ─► resolver_stop(), and the process ends
  *
  * The process has no capability, except that it may read files of other owners until its start has

@@ -23,16 +23,6 @@
 #define BAD_SHARE   32u /* if more than one in so many leaves is marked, the region is built anew */
 #define REGIONS_MIN 16u
 
-struct intervals_region {
-	uint8_t *apex; /* folded wire; NULL: this place of the table is free */
-	unsigned int apex_n;
-	uint32_t at, id; /* id 0: none */
-	enum volley_intervals_kind kind;
-	uint32_t n_leaves, n_marked;
-	uint64_t n_points;  /* also set if there was no room for the region */
-	uint64_t digest[2]; /* of the version that was added last */
-};
-
 static void set_region(__u64 *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
@@ -196,11 +186,6 @@ static uint64_t n_lines_of(uint64_t n_points)
 	for (unsigned int i = 0; i < n_levels; i++)
 		n += counts[i];
 	return n_levels ? n : 0;
-}
-
-uint64_t intervals_region_bytes(uint64_t n_points)
-{
-	return n_lines_of(n_points) * sizeof(struct volley_names_line);
 }
 
 bool intervals_are_worn(const struct intervals *in)

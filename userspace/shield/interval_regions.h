@@ -26,7 +26,16 @@
 #include "xdp/intervals.h"
 
 struct zone;
-struct intervals_region;
+
+struct intervals_region {
+	uint8_t *apex; /* folded wire; NULL: this place of the table is free */
+	unsigned int apex_n;
+	uint32_t at, id; /* id 0: none */
+	enum volley_intervals_kind kind;
+	uint32_t n_leaves, n_marked;
+	uint64_t n_points;  /* also set if there was no room for the region */
+	uint64_t digest[2]; /* of the version that was added last */
+};
 
 struct intervals {
 	struct volley_names_line *lines; /* all of the mapped volley_names */
@@ -98,8 +107,5 @@ bool intervals_point(const struct zone *zone, const uint8_t *name, uint64_t *poi
  */
 int intervals_find(const struct volley_names_line *lines, uint32_t n_all_lines, uint32_t at,
 		   uint32_t id, uint64_t point, uint64_t *start);
-
-/* The size in octets of a new region with n_points. Pure. */
-uint64_t intervals_region_bytes(uint64_t n_points);
 
 #endif

@@ -201,15 +201,6 @@ static bool add_exists(struct names *names, uint64_t hash)
 	return is_new;
 }
 
-bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark)
-{
-	uint64_t hash = hash_of_names(names, name, (unsigned int)name_bytes(name));
-
-	return !names_id(names) ||
-	       volley_names_has(&names->lines[volley_names_line(hash, names->n_lines)],
-				volley_names_bits(hash, mark));
-}
-
 void names_read_use(const struct names *names, struct names_use *out)
 {
 	const size_t n_words = sizeof(names->lines->words) / sizeof(names->lines->words[0]);

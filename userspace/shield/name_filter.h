@@ -147,10 +147,6 @@ enum names_verdict names_walk(struct names_walk *walk, const struct volley_names
 			      const struct volley_names_state *state, const uint8_t *name,
 			      unsigned int n);
 
-/* True if the name (folded wire form) may have been added with this mark, or if there is no filter.
- * False: it was not added. */
-bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark);
-
 /* n names of a zone are not served any more. names_add_zone() counts those that it finds itself. */
 void names_note_gone(struct names *names, uint64_t n);
 

@@ -95,20 +95,6 @@ int store_chain_open(struct store *st, const uint8_t *apex, uint32_t serial,
 	return give_journal_read(c, err, out);
 }
 
-int store_chain_open_all(struct store *st, const uint8_t *apex, struct store_chain **out)
-{
-	struct store_chain *c;
-	uint64_t number;
-	int err = chain_new(st, apex, &c);
-
-	if (err)
-		return err;
-	err = journal_first_from(st, c->txn, apex, 0, &number);
-	if (!err)
-		err = set_bounds(c, number);
-	return give_journal_read(c, err, out);
-}
-
 static int find_replay(struct store_chain *c)
 {
 	struct store_zone zone;
@@ -139,11 +125,6 @@ int store_replay_open(struct store *st, const uint8_t *apex, struct store_chain 
 uint64_t store_chain_bytes(const struct store_chain *c)
 {
 	return c->n_bytes;
-}
-
-uint32_t store_chain_begin(const struct store_chain *c)
-{
-	return c->serial_from;
 }
 
 uint32_t store_chain_end(const struct store_chain *c)

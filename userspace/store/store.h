@@ -155,15 +155,10 @@ int store_replay_open(struct store *store, const uint8_t *apex, struct store_cha
 /* The next set to *@set, which the caller frees. 1; 0 at the end; -EIO (damaged), -ENOMEM. */
 int store_chain_next(struct store_chain *chain, struct changeset *set)
 	__attribute__((warn_unused_result));
-/* Octets of all sets of the chain; the serial numbers at its begin and end. */
+/* Octets of all sets of the chain; the serial number at its end. */
 uint64_t store_chain_bytes(const struct store_chain *chain);
-uint32_t store_chain_begin(const struct store_chain *chain);
 uint32_t store_chain_end(const struct store_chain *chain);
 void store_chain_close(struct store_chain *chain); /* NULL is allowed */
-
-/* The whole chain of a zone, as store_chain_open() from its first change. */
-int store_chain_open_all(struct store *store, const uint8_t *apex, struct store_chain **out)
-	__attribute__((warn_unused_result));
 
 /* Writes a zone's file while the daemon runs: under its name there is always the whole old file or
  * the whole new one, also after a crash. */

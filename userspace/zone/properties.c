@@ -3,8 +3,6 @@
 /* The properties and nodes of a version. */
 #include "zone/zone.h"
 
-#include <assert.h>
-
 #include "dns/proto.h"
 #include "zone/edit.h"
 #include "zone/overlay.h"
@@ -120,12 +118,6 @@ unsigned zone_node_owner(const struct zone *z, const struct zone_node *node,
 const struct zone_node *zone_apex_node(const struct zone *z)
 {
 	return z->apex_node;
-}
-
-const struct zone_node *zone_node_at(const struct zone *z, size_t i)
-{
-	assert(!z->tree);
-	return &z->nodes[i];
 }
 
 size_t zone_overlay_names(const struct zone *z)

@@ -208,11 +208,6 @@ const struct zone_rrset *zone_node_rrset(const struct zone *z, const struct zone
 /* Writes the owner name (wire, the file's case) and returns its length. */
 unsigned zone_node_owner(const struct zone *z, const struct zone_node *node,
 			 uint8_t out[static ZONE_NAME_MAX]);
-/*
- * The node at @i < zone_n_names() in canonical order; 0 is the apex. Only for an image without
- * edits.
- */
-const struct zone_node *zone_node_at(const struct zone *z, size_t i);
 /* True below a zone cut: kept as possible glue, not authoritative. */
 bool zone_node_is_occluded(const struct zone *z, const struct zone_node *node);
 

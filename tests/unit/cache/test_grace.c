@@ -13,6 +13,7 @@
 #include <urcu-qsbr.h>
 
 #include "cache/keeper.h"
+#include "tests/lib/gracemaps.h"
 
 static bool reading, released;
 
@@ -50,7 +51,7 @@ static void test_waits_for_threads(void **state)
 
 	(void)state;
 	check_waits(grace_wait_userspace, NULL);
-	if (grace_open(&grace))
+	if (open_grace(&grace))
 		skip();
 	check_waits(grace_wait, grace);
 	grace_close(grace);

@@ -18,6 +18,7 @@
 #include "base/siphash.h"
 #include "dns/name.h"
 #include "dns/proto.h"
+#include "tests/lib/zonenode.h"
 #include "zone/zone.h"
 
 #ifndef SIGNING_ITERATIONS

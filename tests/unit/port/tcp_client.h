@@ -169,7 +169,7 @@ static inline void done(struct port *p)
 
 	port_stats_read(p, &s);
 	assert_int_equal(s.rx + s.more, s.malformed + s.truncated_in + s.no_reply + s.tx +
-						s.tx_dropped + port_pending(p) + port_deferred(p) +
+						s.tx_dropped + tcp_pending(p) + port_deferred(p) +
 						s.put_back);
 	assert_true(s.late_orphaned <= s.late && s.late <= s.deferred);
 	port_close(p);

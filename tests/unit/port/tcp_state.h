@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of a TCP port: the address that the kernel gave it, and its connections. */
+/* The state of a TCP port: the address that the kernel gave it, its connections, and the replies
+ * that wait. */
 #ifndef VOLLEY_TESTS_UNIT_PORT_TCP_STATE_H
 #define VOLLEY_TESTS_UNIT_PORT_TCP_STATE_H
 
@@ -22,6 +23,12 @@ static inline uint32_t tcp_n_conns(const struct port *p)
 {
 	return (uint32_t)(port_counter(&p->stats.conns_opened) -
 			  port_counter(&p->stats.conns_closed));
+}
+
+/* Replies that wait for room in their sockets. The worker's thread, or any without a worker. */
+static inline uint64_t tcp_pending(const struct port *p)
+{
+	return ((const struct tcp_port *)p)->n_queued;
 }
 
 #endif

@@ -377,7 +377,7 @@ static void test_slow_reader_is_held_back(void **state)
 		ask_big(slow, (uint8_t)i, 65535);
 	serve(p);
 	assert_true(p->stats.rx < QUERIES / 2);
-	assert_true(port_pending(p) > 0);
+	assert_true(tcp_pending(p) > 0);
 	ask(other, "query");
 	serve(p);
 	expect(other, "query");
@@ -388,7 +388,7 @@ static void test_slow_reader_is_held_back(void **state)
 	}
 	assert_int_equal(p->stats.rx, QUERIES + 1);
 	assert_int_equal(p->stats.tx_dropped, 0);
-	assert_int_equal(port_pending(p), 0);
+	assert_int_equal(tcp_pending(p), 0);
 	assert_int_equal(tcp_n_conns(p), 2);
 	free(reply);
 	close(slow);
@@ -408,7 +408,7 @@ static void test_who_never_reads_is_closed(void **state)
 	for (int i = 0; i < 200; i++)
 		ask_big(fd, 'x', 65535);
 	serve(p);
-	pending = port_pending(p);
+	pending = tcp_pending(p);
 	assert_true(pending > 0);
 	pass_ms(p, 999);
 	assert_int_equal(tcp_n_conns(p), 1);

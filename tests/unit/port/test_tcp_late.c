@@ -266,7 +266,7 @@ static void test_partial_writes(void **state)
 		write_calls = 0;
 		assert_int_equal(port_reply(p, now_ns, later.replies, PORT_BURST), PORT_BURST);
 		memset(later.data, 0, sizeof(later.data));
-		assert_int_equal(port_pending(p), PORT_BURST - limits[l] / 7);
+		assert_int_equal(tcp_pending(p), PORT_BURST - limits[l] / 7);
 		serve(p);
 		write_limit = 0;
 		serve(p);
@@ -276,7 +276,7 @@ static void test_partial_writes(void **state)
 					    ((uint8_t[]){ 0, 5, 'q' | 0x80, (uint8_t)i, 7, 8, 9 }),
 					    7);
 		assert_int_equal(p->stats.tx, PORT_BURST);
-		assert_int_equal(port_pending(p), 0);
+		assert_int_equal(tcp_pending(p), 0);
 		close(fd);
 		done(p);
 	}

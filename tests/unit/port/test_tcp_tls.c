@@ -277,13 +277,13 @@ static void test_a_slow_reader(void **state)
 	for (int i = 0; i < 20; i++)
 		tell(big, sizeof(big));
 	serve(port);
-	assert_true(port_pending(port) > 0);
+	assert_true(tcp_pending(port) > 0);
 	for (int i = 0; i < 20; i++) {
 		hear(reply, sizeof(reply));
 		assert_int_equal(wire_load_be16(reply), BIG_BYTES);
 		assert_int_equal(reply[sizeof(reply) - 1], 'z');
 	}
-	assert_int_equal(port_pending(port), 0);
+	assert_int_equal(tcp_pending(port), 0);
 	leave();
 }
 

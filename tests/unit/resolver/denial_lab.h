@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "dns/writer.h"
 #include "resolver/denials.h"
-#include "resolver/denials_read.h"
+#include "resolver/denials_zone.h"
 #include "zone/denial.h"
 
 #include "tests/lib/draw.h" /* behind those that have a seed of their own */

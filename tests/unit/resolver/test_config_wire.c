@@ -90,10 +90,8 @@ static void what_is_read_writes_the_same(void **state)
 	free(octets);
 }
 
-static void see_member(void *user, size_t at, size_t bytes)
+static void see_member(uint8_t *is_seen, size_t at, size_t bytes)
 {
-	uint8_t *is_seen = user;
-
 	for (size_t i = 0; i < bytes; i++) {
 		assert_false(is_seen[at + i]);
 		is_seen[at + i] = 1;
@@ -108,7 +106,11 @@ static void each_member_is_sent(void **state)
 	size_t gap = 0;
 
 	(void)state;
-	config_wire_members(see_member, is_seen);
+#define SEE(kind, name)                                             \
+	see_member(is_seen, offsetof(struct resolver_config, name), \
+		   sizeof(((const struct resolver_config *)0)->name));
+	RESOLVER_CONFIG_MEMBERS(SEE)
+#undef SEE
 	for (size_t i = 0; i < sizeof(is_seen); i++) {
 		gap = is_seen[i] ? 0 : gap + 1;
 		if (gap == ALIGNMENT || (gap && (i + 1 - gap) % ALIGNMENT == 0))

@@ -24,12 +24,11 @@ static const unsigned long long *between(const unsigned long long *word);
 #include "tests/unit/zone/zone_text.h"
 #include "zone/nsec3_chain.h"
 
-#include "tests/lib/draw.h" /* its seed is behind parameters of that name */
+#include "points.h" /* draw.h's seed is behind parameters of that name */
 
-#define FIRST      3u /* lines before those of intervals */
-#define N_LINES    8192u
-#define POINTS_MAX 20000u
-#define LABEL      32u
+#define FIRST   3u /* lines before those of intervals */
+#define N_LINES 8192u
+#define LABEL   32u
 
 struct fixture {
 	struct volley_names_line lines[FIRST + N_LINES];
@@ -61,66 +60,6 @@ static int close_fixture(void **state)
 }
 
 /* --- Points, and zones that have them --------------------------------------------------------- */
-
-struct points {
-	uint64_t at[POINTS_MAX]; /* ascending */
-	size_t n;
-};
-
-static uint64_t draw_point(void)
-{
-	return (uint64_t)draw(1u << 31) << 33 | (uint64_t)draw(1u << 31) << 2 | draw(4);
-}
-
-static size_t count_below(const struct points *p, uint64_t point)
-{
-	size_t lo = 0, hi = p->n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (p->at[mid] < point)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static uint64_t start_of(const struct points *p, uint64_t point)
-{
-	size_t n = count_below(p, point);
-
-	return n ? p->at[n - 1] : 0;
-}
-
-static bool has(const struct points *p, uint64_t point)
-{
-	size_t n = count_below(p, point);
-
-	return n < p->n && p->at[n] == point;
-}
-
-static void insert(struct points *p, uint64_t point)
-{
-	size_t n = count_below(p, point);
-
-	if (has(p, point))
-		return;
-	MUST(p->n < POINTS_MAX);
-	memmove(&p->at[n + 1], &p->at[n], (p->n - n) * sizeof(p->at[0]));
-	p->at[n] = point;
-	p->n++;
-}
-
-static void take_out(struct points *p, uint64_t point)
-{
-	size_t n = count_below(p, point);
-
-	MUST(has(p, point));
-	memmove(&p->at[n], &p->at[n + 1], (p->n - n - 1) * sizeof(p->at[0]));
-	p->n--;
-}
 
 /* The hash of z.test with the salt AB. */
 static const uint8_t *apex_hash(void)
@@ -253,11 +192,11 @@ static struct points points, before;
 
 static void build_and_find(void **state)
 {
-	static const struct {
-		size_t n;
-		uint32_t levels;
-	} rows[] = { { 1, 1 },   { 2, 1 },   { 5, 1 },   { 6, 2 },    { 45, 2 },  { 46, 3 },
-		     { 405, 3 }, { 406, 4 }, { 407, 4 }, { 3645, 4 }, { 3646, 5 } };
+	/* points; levels; lines with the head */
+	static const uint32_t rows[][3] = { { 1, 1, 2 },      { 2, 1, 2 },     { 5, 1, 2 },
+					    { 6, 2, 4 },      { 45, 2, 11 },   { 46, 3, 14 },
+					    { 405, 3, 92 },   { 406, 4, 96 },  { 407, 4, 96 },
+					    { 3645, 4, 821 }, { 3646, 5, 826 } };
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -266,14 +205,14 @@ static void build_and_find(void **state)
 
 		intervals_begin(&f->in, 1000);
 		used = f->in.used;
-		begin_points(&points, rows[i].n);
+		begin_points(&points, rows[i][0]);
 		assert_int_equal(add(f, &points, NULL), 0);
 		head = (const void *)&f->lines[region_of(f).at];
-		assert_int_equal(head->n_levels, rows[i].levels);
+		assert_int_equal(head->n_levels, rows[i][1]);
 		assert_int_equal(head->kind, VOLLEY_INTERVALS_NSEC3);
 		assert_int_equal(head->salt_bytes, 1);
 		assert_int_equal(head->salt[0], 0xab);
-		assert_int_equal((f->in.used - used) * 64ull, intervals_region_bytes(rows[i].n));
+		assert_int_equal(f->in.used - used, rows[i][2]);
 		assert_int_equal(check_points(f, &points), 0);
 	}
 }
@@ -315,17 +254,31 @@ static void no_points(void **state)
 			assert_int_equal(f->lines[FIRST + i].words[k], 0);
 }
 
+static bool fills_most(struct fixture *f, struct intervals_region *r, uint64_t n, uint64_t lines)
+{
+	r->n_points = n;
+	f->in.n_lines = (uint32_t)lines / 3 * 4;
+	f->in.n_refused = 1;
+	return !intervals_are_worn(&f->in);
+}
+
 /* A point takes some 14.4 octets: a line of 64 for each 5, and an inner line for each 9 lines. */
 static void octets_for_a_point(void **state)
 {
-	(void)state;
-	for (uint64_t n = 1000; n <= 10000000; n *= 10) {
-		uint64_t milli = intervals_region_bytes(n) * 1000 / n;
+	const uint64_t most = 5ull * 9 * 9 * 9 * 9 * 9 * 9 * 9; /* in 8 levels; more have no room */
+	struct fixture *f = *state;
+	struct intervals_region *r;
 
-		assert_in_range(milli, 14400, n < 10000 ? 14600 : 14420);
+	begin_points(&points, 10000);
+	assert_int_equal(add(f, &points, NULL), 0);
+	for (r = f->in.regions; !r->n_points;)
+		r++;
+	for (uint64_t n = 10000; n <= 10000000; n *= 10) {
+		assert_true(fills_most(f, r, n, n * 14400 / 64000));
+		assert_false(fills_most(f, r, n, n * 14420 / 64000 + 3));
 	}
-	assert_int_equal(intervals_region_bytes(5ull * 9 * 9 * 9 * 9 * 9 * 9 * 9 + 1), 0);
-	assert_int_not_equal(intervals_region_bytes(5ull * 9 * 9 * 9 * 9 * 9 * 9 * 9), 0);
+	assert_true(fills_most(f, r, most, 3));
+	assert_false(fills_most(f, r, most + 1, 3));
 }
 
 /* --- What is added ---------------------------------------------------------------------------- */
@@ -776,7 +729,7 @@ int main(void)
 		TEST(build_and_find),
 		TEST(extremes),
 		TEST(no_points),
-		cmocka_unit_test(octets_for_a_point),
+		TEST(octets_for_a_point),
 		TEST(first_to_last_free),
 		TEST(one_full_leaf),
 		TEST(versions),

@@ -17,6 +17,7 @@
 
 #include "dns/name.h"
 #include "shield/name_filter.h"
+#include "tests/lib/knownname.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
 #include "xdp/key.h"

@@ -4,6 +4,7 @@
 #ifndef VOLLEY_TESTS_STORING_H
 #define VOLLEY_TESTS_STORING_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
+#include "store/journal.h"
 #include "store/store.h"
 #include "tests/lib/must.h"
 #include "tests/lib/tmpfolder.h"
@@ -142,6 +144,37 @@ static inline bool storing_at_end(struct store_chain *chain)
 	struct changeset set;
 
 	return store_chain_next(chain, &set) == 0;
+}
+
+/*
+ * The serial number at which the zone's journal begins. 0; ERR_NOT_FOUND: it has no changes; or
+ * another error of journal_first_from().
+ */
+static inline int storing_begin(struct store *store, const uint8_t *apex, uint32_t *serial)
+{
+	struct journal_head head = { 0 };
+	uint64_t number;
+	MDB_txn *txn;
+	int err;
+
+	if (mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn))
+		return -EIO;
+	err = journal_first_from(store, txn, apex, 0, &number);
+	if (!err)
+		err = journal_head_at(store, txn, apex, number, &head);
+	mdb_txn_abort(txn);
+	*serial = head.serial_from;
+	return err;
+}
+
+/* store_chain_open() of the whole journal of a zone. */
+static inline int storing_open_all(struct store *store, const uint8_t *apex,
+				   struct store_chain **out)
+{
+	uint32_t serial;
+	int err = storing_begin(store, apex, &serial);
+
+	return err ? err : store_chain_open(store, apex, serial, out);
 }
 
 static inline int storing_append(struct store_batch *batch, const uint8_t *apex, uint32_t from,

@@ -62,7 +62,7 @@ static uint32_t end_of(struct store *store)
 	uint32_t end;
 	int rc;
 
-	if (store_chain_open_all(store, storing_name("example."), &chain))
+	if (storing_open_all(store, storing_name("example."), &chain))
 		return 0;
 	end = store_chain_end(chain);
 	while ((rc = store_chain_next(chain, &set)) == 1)
@@ -270,7 +270,7 @@ static int read_zone(void *user, const uint8_t *apex, const struct store_zone *z
 	struct store *store = user;
 	struct store_chain *chain;
 	struct changeset set;
-	int rc = store_chain_open_all(store, apex, &chain);
+	int rc = storing_open_all(store, apex, &chain);
 
 	(void)zone;
 	if (rc) {

@@ -148,7 +148,7 @@ static void check_zone(struct store *store, unsigned zone)
 	if (draw(2))
 		from = 0;
 	err = from ? store_chain_open(store, apex, m->sets[from].from, &chain) :
-		     store_chain_open_all(store, apex, &chain);
+		     storing_open_all(store, apex, &chain);
 	assert_int_equal(err, m->n ? 0 : ERR_NOT_FOUND);
 	if (err)
 		return;
@@ -254,12 +254,13 @@ static void *read_on(void *user)
 	uint32_t at, end, before = 0;
 
 	while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
-		int err = store_chain_open_all(store, apex, &chain);
+		int err = storing_begin(store, apex, &at);
 
-		if (err == ERR_NOT_FOUND)
+		if (!err)
+			err = store_chain_open(store, apex, at, &chain);
+		if (err == ERR_NOT_FOUND) /* nothing yet, or this change was forgotten just now */
 			continue;
 		MUST(!err);
-		at = store_chain_begin(chain);
 		end = store_chain_end(chain);
 		MUST(end + 10 >= before && !(end % 10));
 		for (before = end; at < end; at++)

@@ -53,9 +53,11 @@ static struct store_room room_of(const char *name)
 static void assert_chain(const char *name, uint32_t from, uint32_t to)
 {
 	struct store_chain *chain;
+	uint32_t begin;
 
-	assert_int_equal(store_chain_open_all(store, storing_name(name), &chain), 0);
-	assert_int_equal(store_chain_begin(chain), from);
+	assert_int_equal(storing_begin(store, storing_name(name), &begin), 0);
+	assert_int_equal(begin, from);
+	assert_int_equal(storing_open_all(store, storing_name(name), &chain), 0);
 	assert_int_equal(store_chain_end(chain), to);
 	store_chain_close(chain);
 }

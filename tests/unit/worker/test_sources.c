@@ -173,7 +173,8 @@ static void assert_balance(const struct port *p)
 
 	port_stats_read(p, &s);
 	assert_int_equal(s.rx, s.malformed + s.truncated_in + s.no_reply + s.tx + s.tx_dropped +
-				       port_pending(p) + port_deferred(p));
+				       (p->kind == PORT_TCP ? tcp_pending(p) : 0) +
+				       port_deferred(p));
 }
 
 /* An fd that is not a port's wakes the worker, and the reply leaves from its thread. */

@@ -256,7 +256,7 @@ static void test_full_tx_ring_loses_nothing_silently(void **state)
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		ask_and_answer_without_link(p, fd, i * EACH, EACH);
 	assert_int_equal(p->stats.tx, RING);
-	assert_int_equal(port_pending(p), XSK_BACKLOG_CAP);
+	assert_int_equal(xsk_pending(p), XSK_BACKLOG_CAP);
 	assert_int_equal(p->stats.tx_retried, XSK_BACKLOG_CAP);
 	assert_true(p->stats.tx_dropped >= ROUNDS * EACH - KEPT);
 	assert_balance(p);
@@ -264,7 +264,7 @@ static void test_full_tx_ring_loses_nothing_silently(void **state)
 	assert_true(port_wake_at(p) != PORT_NEVER);
 
 	assert_int_equal(port_receive(p, port_wake_at(p), msgs, PORT_BURST), 0);
-	assert_int_equal(port_pending(p), 0);
+	assert_int_equal(xsk_pending(p), 0);
 	assert_int_equal(p->stats.tx, KEPT);
 	for (unsigned int i = 0; i < KEPT; i++) {
 		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 2);

@@ -208,7 +208,7 @@ static void test_late_replies_without_a_link(void **state)
 			n_sent += port_reply(p, 1, later.replies + i, PORT_BURST);
 		assert_int_equal(n_sent, n_want);
 		assert_int_equal(p->stats.tx_dropped, LATE - n_sent);
-		assert_true(port_pending(p) > 0);
+		assert_true(xsk_pending(p) > 0);
 		assert_balance(p);
 		link_up();
 		assert_frames(p);

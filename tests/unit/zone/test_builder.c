@@ -6,6 +6,7 @@
 #include "zone/builder.h"
 
 #include <errno.h>
+#include "tests/lib/zonenode.h"
 #include "same_zone.h"
 #include "zone_text.h"
 

@@ -10,6 +10,7 @@
 
 #include "zone/builder.h"
 #include "zone/denial.h"
+#include "tests/lib/zonenode.h"
 #include "random_name.h"
 #include "zone_text.h"
 

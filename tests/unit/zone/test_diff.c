@@ -10,6 +10,7 @@
 
 #include "zone/diff.h"
 #include "tests/lib/draw.h"
+#include "tests/lib/zonenode.h"
 #include "tests/unit/zone/random_owner.h"
 #include "zone_text.h"
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "tests/lib/zonenode.h"
 #include "zone_text.h"
 
 #define BAD "tests/data/zones/bad"

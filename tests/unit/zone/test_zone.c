@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "tests/lib/zonenode.h"
 #include "zone_text.h"
 
 static const char tricky[] =

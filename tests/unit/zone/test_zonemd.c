@@ -3,6 +3,7 @@
 /*
  * The examples of RFC 8976 appendix A.1 and A.2, and what a record must not be like.
  */
+#include "tests/lib/zonenode.h"
 #include "zone_text.h"
 
 #define A1_HEAD                                                       \

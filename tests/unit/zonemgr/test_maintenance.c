@@ -129,7 +129,7 @@ static uint32_t journal_end(void)
 	struct store_chain *chain;
 	uint32_t serial;
 
-	if (store_chain_open_all(madezones_env(zones)->store, entry.apex, &chain))
+	if (storing_open_all(madezones_env(zones)->store, entry.apex, &chain))
 		return 0;
 	serial = store_chain_end(chain);
 	store_chain_close(chain);

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "shield/name_filter.h"
 #include "shield/shield.h"
+#include "tests/lib/knownname.h"
 #include "tests/unit/zonemgr/changing.h"
 
 #define N_LINES    1024u
