@@ -7,7 +7,7 @@
  *                                          └── XDP_PASS ──► UDP socket of the server
  *
  * A frame from a socket has a buffer of its own size: 256 octets before it, of which the kernel
- * keeps 40, and 0 to 63 behind it. The kernel's live frames have a page.
+ * keeps 40, and 0 to 63 behind it. Linux 6.1 gives it a page. The kernel's live frames have a page.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,6 +31,7 @@
 
 #define HEAD_ROOM   216u /* of 256, without the kernel's struct xdp_frame */
 #define LINE_BYTES  64u
+#define OLD_META    32u /* no more metadata: Linux 6.1 */
 #define WAIT_MS     10000
 #define CLIENT_PORT 40000
 
@@ -226,6 +227,20 @@ static size_t largest_growth(void **state, const struct pkt *p, const uint8_t *o
 	return grow;
 }
 
+/* Whether each frame has a page: then the longest answer has room in all of them. */
+static bool have_pages(void **state)
+{
+	struct pkt_ask query = { .name = name, .edns = true, .udp_size = 1232 };
+	size_t body = XDP_WORLD_MAX_UDP - pkt_ask(dns, &query);
+	struct pkt p = pkt_ipv4;
+
+	for (p.pad_to = 128; p.pad_to < 128 + LINE_BYTES; p.pad_to += 8) {
+		if (ask(take(state, name, body), &p, name, body) == VOLLEY_UP_NO_ROOM)
+			return false;
+	}
+	return true;
+}
+
 /*
  * The frame grows at its head: the room does not depend on its length. At its tail a longer frame
  * in the same buffer would have less room. (Now and then a buffer is the last of its page and has
@@ -234,9 +249,9 @@ static size_t largest_growth(void **state, const struct pkt *p, const uint8_t *o
 static void test_every_tail_room(void **state)
 {
 	unsigned int n_head = 0, n_more = 0;
+	bool pages = have_pages(state);
 	struct pkt p = pkt_ipv4;
 
-	xdp_world_take(state);
 	for (p.pad_to = 128; p.pad_to < 128 + LINE_BYTES; p.pad_to++) {
 		size_t grown = largest_growth(state, &p, name, 24);
 
@@ -245,7 +260,7 @@ static void test_every_tail_room(void **state)
 		n_head += grown <= HEAD_ROOM;
 		n_more += grown > HEAD_ROOM;
 	}
-	assert_true(n_head > n_more);
+	assert_true(pages ? !n_head : n_head > n_more);
 }
 
 /* The exact room, with headers and names of every kind. */
@@ -271,36 +286,53 @@ static void test_head(void **state)
 	}
 }
 
-/* Metadata takes all the room before the frame: then small answers grow at the tail, too. */
-static void test_head_full(void **state)
+/* Answers a frame behind this much metadata. 0, or -EINVAL: the kernel takes no such frame. */
+static int ask_behind(void **state, uint32_t meta, size_t body)
 {
 	struct pkt_ask query = { .name = name, .edns = true, .udp_size = 1232 };
 	static uint8_t in[HEAD_ROOM + PKT_FRAME_MAX], out[HEAD_ROOM + PKT_FRAME_MAX];
 	size_t query_bytes = pkt_ask(dns, &query);
+	struct xdp_world *w = take(state, name, body);
+	size_t n = pkt_build(frame, body % 2 ? &pkt_ipv6 : &pkt_ipv4, dns, query_bytes);
+	struct xdp_md ctx = { .data = meta, .data_end = meta + (__u32)n };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in, .data_size_in = ctx.data_end,
+		    .data_out = out, .data_size_out = sizeof(out), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx), .repeat = 1);
+	int err;
 
-	for (size_t body = 1; body <= HEAD_ROOM; body++) {
-		struct xdp_world *w = take(state, name, body);
-		size_t n = pkt_build(frame, body % 2 ? &pkt_ipv6 : &pkt_ipv4, dns, query_bytes);
-		struct xdp_md ctx = { .data = HEAD_ROOM, .data_end = HEAD_ROOM + (__u32)n };
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in, .data_size_in = ctx.data_end,
-			    .data_out = out, .data_size_out = sizeof(out), .ctx_in = &ctx,
-			    .ctx_size_in = sizeof(ctx), .repeat = 1);
-
-		memcpy(in + HEAD_ROOM, frame, n);
-		assert_int_equal(bpf_prog_test_run_opts(w->maps.prog_fd, &opts), 0);
-		assert_int_equal(xdp_world_counted(w), VOLLEY_HIT_FULL);
-		assert_int_equal(opts.retval, XDP_TX);
-		assert_int_equal(opts.data_size_out, HEAD_ROOM + n + body);
-		memcpy(received, out + HEAD_ROOM, n + body);
-		check_answer(n, n + body, body);
-	}
+	memcpy(in + meta, frame, n);
+	err = bpf_prog_test_run_opts(w->maps.prog_fd, &opts);
+	if (err)
+		return err;
+	assert_int_equal(xdp_world_counted(w), VOLLEY_HIT_FULL);
+	assert_int_equal(opts.retval, XDP_TX);
+	assert_int_equal(opts.data_size_out, meta + n + body);
+	memcpy(received, out + meta, n + body);
+	check_answer(n, n + body, body);
+	return 0;
 }
 
-/* Real queries from a UDP socket: bodies of all sizes, answered or handed up, none lost. */
+/*
+ * Metadata takes all the room before the frame: then small answers grow at the tail, too. On Linux
+ * 6.1, which takes less metadata, so do the longer ones of these.
+ */
+static void test_head_full(void **state)
+{
+	uint32_t meta = ask_behind(state, HEAD_ROOM, 1) == -EINVAL ? OLD_META : HEAD_ROOM;
+
+	for (size_t body = 1; body <= HEAD_ROOM; body++)
+		assert_int_equal(ask_behind(state, meta, body), 0);
+}
+
+/*
+ * Real queries from a UDP socket: bodies of all sizes, answered or handed up, none lost. If each
+ * frame has a page, all are answered.
+ */
 static void test_socket(void **state)
 {
 	struct pkt_ask query = { .name = name, .edns = true, .udp_size = 1232, .flags = PKT_RD };
 	struct xdp_world *w = xdp_world_take(state);
+	bool pages = have_pages(state);
 	size_t n = pkt_ask(dns, &query), n_hits = 0, n_up = 0;
 
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
@@ -338,7 +370,7 @@ static void test_socket(void **state)
 		close(fd);
 	}
 	print_message("           %zu answered, %zu without room handed up\n", n_hits, n_up);
-	assert_true(n_hits > 0 && n_up > 0);
+	assert_true(n_hits > 0 && !n_up == pages);
 }
 
 /* The kernel's live frames have a page: every answer has room. */
