@@ -416,7 +416,7 @@ verify: $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS) $(VERIFY) ## show the XDP pro
 		$(VERIFY) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS))
 
 .PHONY: test-vm
-test-vm: $(ALL) $(TOOLS) $(B)/tests/bpf/test_xdp_names ## machines with other kernels and cards (root): VM_ARGS='--cells "6.1:igb"'; the table
+test-vm: $(ALL) $(TOOLS) $(if $(filter %driver_tests,$(STEPS)),$(PROG_TESTS),$(B)/tests/bpf/test_xdp_names) ## machines with other kernels and cards (root): VM_ARGS='--cells "6.1:igb"'; the table
 	@$(PYTHON) tests/vm/cells.py $(VM_ARGS)
 
 .PHONY: lint

@@ -17,6 +17,7 @@ import machine
 
 HERE = Path(__file__).resolve().parent
 SECONDS = 420
+LONG_SECONDS = 3600  # with the steps that are taken on request: all programs of tests/bpf/
 MTU = 9000
 CARD_MAC, CLIENT_MAC = "02:00:00:00:00:53", "02:00:00:00:00:01"
 MODULES = ("virtio_net", "af_packet", "8021q", "xsk_diag", "veth", "cls_bpf", "sch_ingress")
@@ -78,9 +79,10 @@ class Network(contextlib.AbstractContextManager):
         subprocess.run(["ip", "netns", "delete", self.name], check=False)
 
 
-def run(kernel, card_name, script=HERE / "guest.py", seconds=SECONDS):
+def run(kernel, card_name, script=HERE / "guest.py"):
     """What the script printed in the guest; machine.Failed if it failed."""
     card, steps = CARDS[card_name], os.environ.get("STEPS", "")
+    seconds = LONG_SECONDS if "driver_tests" in steps else SECONDS
     client = ["-netdev", "tap,id=client,ifname=tc,script=no,downscript=no,vhost=off",
               "-device", f"virtio-net-pci,netdev=client,mac={CLIENT_MAC},host_mtu={MTU}"]
     with Network(card) as network:
