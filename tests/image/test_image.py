@@ -25,6 +25,13 @@ IMAGE = pathlib.Path(os.environ.get("VOLLEY_IMAGE", ROOT / "build/image/volley-0
 CRUN = 'mount -t cgroup2 none /sys/fs/cgroup && exec crun "$@"'
 
 
+def unpack(archive, folder):
+    """All as it is in the archive: Python 3.14 would leave out owners, modes and absolute links."""
+    with tarfile.open(archive) as tar:
+        tar.extraction_filter = lambda member, _folder: member
+        tar.extractall(folder, numeric_owner=True)
+
+
 class Image:
     """
     What a runtime does: the index leads to the manifest, this to the configuration and to the
@@ -32,8 +39,7 @@ class Image:
     """
 
     def __init__(self, folder):
-        with tarfile.open(IMAGE) as archive:
-            archive.extractall(folder / "oci")
+        unpack(IMAGE, folder / "oci")
         self.blobs = folder / "oci/blobs/sha256"
         index = json.loads((folder / "oci/index.json").read_text("utf-8"))
         manifest = json.loads(self.blob(index["manifests"][0]))
@@ -41,8 +47,7 @@ class Image:
         self.root = folder / "rootfs"
         self.root.mkdir()
         for layer in manifest["layers"]:
-            with tarfile.open(self.path(layer)) as tar:
-                tar.extractall(self.root, numeric_owner=True)
+            unpack(self.path(layer), self.root)
 
     def path(self, descriptor):
         return self.blobs / descriptor["digest"].partition(":")[2]
