@@ -62,6 +62,7 @@ struct query_edns {
 	uint8_t cookie_server[QUERY_COOKIE_SERVER_MAX];
 };
 
+/* Its booleans are bits of the header and what the message has: independent facts. */
 struct query {
 	const uint8_t *qname; /* in the message, in the client's letter case; NULL: no question */
 	uint16_t id;          /* host order, as all numbers here */

@@ -105,6 +105,18 @@ struct port_stats {
 };
 
 /*
+ * How the handler hands a message back to port_send():
+ *
+ *	received ─┬─► PORT_REPLIES    len octets of reply; 0: there is none
+ *	          ├─► PORT_DEFERS     the reply follows by port_reply(): port_defer()
+ *	          ├─► PORT_PUTS_BACK  the message is received once more: port_claim()
+ *	          └─► PORT_CLOSES     its connection ends; later messages there are not answered
+ *
+ * All but PORT_REPLIES have len 0.
+ */
+enum port_outcome { PORT_REPLIES, PORT_DEFERS, PORT_PUTS_BACK, PORT_CLOSES };
+
+/*
  * One message. In: the query at data, of len bytes (0 is possible: an empty datagram). Out: the
  * reply at the same place, of len bytes, at most cap; len 0 sends nothing. cap is the room at data,
  * which is never smaller than the query. Addresses of family AF_INET use the first 4 bytes. data
@@ -124,10 +136,7 @@ struct port_msg {
 	uint8_t peer[16];
 	uint8_t local[16]; /* destination of the query, source of the reply */
 	uint32_t ifindex;  /* the interface it came in by; 0: not known */
-	bool deferred; /* out, with len 0: the reply follows by port_reply(); see port_defer() */
-	bool put_back; /* out, with len 0: see port_claim() */
-	/* out, with len 0: its connection ends; later messages there are not answered */
-	bool closes;
+	uint8_t outcome;   /* out: enum port_outcome; in: PORT_REPLIES */
 
 	/* Only the port reads and writes these. */
 	uint32_t slot;     /* of the buffer or connection */
@@ -234,7 +243,7 @@ static inline bool port_can_defer(const struct port *p)
 
 /*
  * Writes the destination of the reply to msg into *out. The handler calls this while the query is
- * still whole at data. Then it sets deferred and len = 0, or answers at once and forgets *out.
+ * still whole at data. Then it sets PORT_DEFERS and len = 0, or answers at once and forgets *out.
  *
  * After a message was handed back as deferred, ONE port_reply() must follow for its *out, even if
  * the reply is empty: the port counts it as outstanding, and tcp keeps the connection open for it.
@@ -267,10 +276,10 @@ static inline bool port_same_stream(const struct port_msg *a, const struct port_
  *
  * 0, or 1 for the first such message of its connection: the handler defers the message. The watch
  * is used until the last message of the reply, or PORT_GONE. -EAGAIN, only with a watch: earlier
- * messages are not answered yet; the handler sets put_back and len = 0, and the message comes again
- * after all replies have left. With a watch, in both cases, the handler also sets put_back and
- * len = 0 in all later messages of this connection in the burst. Another error: the connection
- * cannot be kept, and the handler sets closes. The worker's thread.
+ * messages are not answered yet; the handler sets PORT_PUTS_BACK and len = 0, and the message comes
+ * again after all replies have left. With a watch, in both cases, the handler also sets
+ * PORT_PUTS_BACK and len = 0 in all later messages of this connection in the burst. Another error:
+ * the connection cannot be kept, and the handler sets PORT_CLOSES. The worker's thread.
  */
 __attribute__((warn_unused_result)) int port_claim(struct port *p, const struct port_msg *msg,
 						   struct port_watch *watch);
@@ -348,7 +357,10 @@ static inline void port_count_unsent(struct port *p, const struct port_msg *msg)
 {
 	struct port_stats *s = &p->stats;
 
-	port_count(msg->put_back ? &s->put_back : msg->deferred ? &s->deferred : &s->no_reply, 1);
+	port_count(msg->outcome == PORT_PUTS_BACK ? &s->put_back :
+		   msg->outcome == PORT_DEFERS    ? &s->deferred :
+						    &s->no_reply,
+		   1);
 }
 
 /* Copies all counters. Each value is whole; they are not of one instant. Any thread. */

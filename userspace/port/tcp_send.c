@@ -49,12 +49,12 @@ static bool write_replies(struct tcp_port *t, struct tcp_conn *c, struct iovec *
 	return true;
 }
 
-/* Puts back n messages: the first with put_back and all after it, which must have it, too. */
+/* Puts back n messages, which all must have PORT_PUTS_BACK. */
 static void put_back_tcp_reply(struct tcp_port *t, struct tcp_conn *c, const struct port_msg *msgs,
 			       unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		assert(msgs[i].put_back && !msgs[i].len);
+		assert(msgs[i].outcome == PORT_PUTS_BACK && !msgs[i].len);
 		port_count_unsent(&t->port, &msgs[i]);
 	}
 	tcp_conn_put_back(c, (uint32_t)msgs->frame_at, n);
@@ -83,18 +83,18 @@ static void send_to_tcp_reply(struct tcp_port *t, struct tcp_conn *c, struct por
 	for (unsigned int i = 0; i < n; i++) {
 		uint8_t *start = msgs[i].data - TCP_PREFIX_BYTES;
 
-		if (msgs[i].put_back) {
+		if (msgs[i].outcome == PORT_PUTS_BACK) {
 			put_back_tcp_reply(t, c, msgs + i, n - i);
 			break;
 		}
-		if (msgs[i].closes) {
+		if (msgs[i].outcome == PORT_CLOSES) {
 			drop_tcp_reply(t, msgs + i, n - i);
 			closes = true;
 			break;
 		}
 		if (!msgs[i].len) {
 			port_count_unsent(&t->port, &msgs[i]);
-			c->n_deferred += msgs[i].deferred;
+			c->n_deferred += msgs[i].outcome == PORT_DEFERS;
 			continue;
 		}
 		assert(msgs[i].len <= TCP_MESSAGE_MAX);

@@ -220,9 +220,9 @@ static void open_answer(struct peer_request *rq)
 	const struct reply_report_ends ends = {
 		.peer = &rq->client.addr,
 		.local = &local,
-		.transport = !item->is_stream ? TAP_UDP :
-			     item->is_tls     ? TAP_TLS :
-						TAP_TCP,
+		.transport = item->transport == HANDOVER_UDP ? TAP_UDP :
+			     item->transport == HANDOVER_TCP ? TAP_TCP :
+							       TAP_TLS,
 	};
 
 	reply_report_begin(rq->t, &rq->report, &ends, &rq->q, rq->msg, rq->n);

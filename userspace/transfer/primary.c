@@ -24,10 +24,10 @@ static void handle_message(struct transfer *t, struct handover_item *item)
 		.msg = item->bytes,
 		.n = item->n_bytes,
 		.client = { .addr = peer_request_addr(item->family, item->peer, item->peer_port),
-			    .is_tls = item->is_tls,
-			    .is_xot = item->is_tls13 },
+			    .is_tls = item->transport >= HANDOVER_TLS,
+			    .is_xot = item->transport == HANDOVER_TLS13 },
 		.cap = item->reply_cap < DNS_MESSAGE_MAX ? item->reply_cap : DNS_MESSAGE_MAX,
-		.is_stream = item->is_stream,
+		.is_stream = item->transport != HANDOVER_UDP,
 		.item = item,
 	};
 

@@ -48,12 +48,12 @@ static void on_question_event(struct transfer *t, struct peer_task *task, enum h
 {
 	struct question *q = (struct question *)task;
 
-	if (event != HANDOVER_ANSWERED)
-		return;
-	if (q->item->closes)
+	if (event == HANDOVER_CLOSES)
 		handover_close(q->item);
-	else
+	else if (event == HANDOVER_ANSWERED)
 		reply_signed(t, q);
+	else
+		return;
 	forget_question(q);
 }
 

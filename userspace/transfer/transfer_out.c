@@ -246,7 +246,7 @@ static void audit_transfer(const struct transfer_out *h, enum audit_event event)
 {
 	const struct request_audit audit = {
 		.peer = &h->peer,
-		.transport = h->item->is_tls ? "tls" : "tcp",
+		.transport = h->item->transport >= HANDOVER_TLS ? "tls" : "tcp",
 		.key = h->tsig.key ? h->tsig.key->name : NULL,
 		.zone = h->question + DNS_HEADER_BYTES,
 		.qtype = h->request.qtype,

@@ -176,7 +176,7 @@ void updates_answer(struct transfer *t, void *request, unsigned int rcode)
 	int n = (int)peer_request_write_empty(t, &reply);
 
 	audit_update(t, u, rcode);
-	if (n > 0 && !u->item->is_stream)
+	if (n > 0 && u->item->transport == HANDOVER_UDP)
 		n = (int)peer_request_limit(t, &u->peer, &reply, (size_t)n);
 	if (n > 0)
 		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, t->now.wall_s);

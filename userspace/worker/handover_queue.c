@@ -120,7 +120,7 @@ void handover_free(struct handover *h)
 	/* twice: first what the receiver had taken already */
 	for (int i = 0; i < 2; i++)
 		while ((item = handover_take(h, &event)))
-			if (event == HANDOVER_MESSAGE || event == HANDOVER_ANSWERED)
+			if (event != HANDOVER_ROOM && event != HANDOVER_GONE)
 				handover_reply(item, NULL, 0);
 	inbox_close(&h->queue);
 	free(h);
@@ -545,10 +545,9 @@ void handover_answer(struct handover_item *item, const uint8_t *answer, size_t n
 	free(item->bytes);
 	item->bytes = n ? malloc(n) : NULL;
 	item->n_bytes = item->bytes ? n : 0;
-	item->closes = closes;
 	if (item->bytes)
 		memcpy(item->bytes, answer, n);
-	send_note(p, &p->came, HANDOVER_ANSWERED);
+	send_note(p, &p->came, closes ? HANDOVER_CLOSES : HANDOVER_ANSWERED);
 }
 
 /* ---- The worker: messages -------------------------------------------------------------------- */
@@ -568,8 +567,9 @@ static struct parcel *parcel_new(struct handover *h, struct handover_way *way,
 		return NULL;
 	p->item = (struct handover_item){
 		.family = msg->family,
-		.is_stream = msg->stream,
-		.is_tls = msg->encrypted,
+		.transport = msg->encrypted ? HANDOVER_TLS :
+			     msg->stream    ? HANDOVER_TCP :
+					      HANDOVER_UDP,
 		.peer_port = msg->peer_port,
 		.local_port = msg->local_port,
 		.idle_100ms = msg->idle_100ms,
@@ -597,9 +597,10 @@ static struct parcel *parcel_new(struct handover *h, struct handover_way *way,
 static void send_parcel(struct parcel *p, struct port *port, struct port_msg *msg)
 {
 	port_defer(port, msg, &p->to);
-	msg->deferred = true;
+	msg->outcome = PORT_DEFERS;
 	p->item.reply_cap = p->to.cap;
-	p->item.is_tls13 = p->to.is_tls13;
+	if (p->to.is_tls13)
+		p->item.transport = HANDOVER_TLS13;
 	__atomic_add_fetch(&p->way->n_users, 1, __ATOMIC_RELAXED);
 	cds_list_add_tail(&p->out_link, &p->way->out);
 	__atomic_add_fetch(&p->from->n_pending, 1, __ATOMIC_RELAXED);
@@ -614,9 +615,10 @@ static int claim_stream(struct parcel *p, struct port *port, struct port_msg *ms
 
 	p->is_alone = msg->stream && alone;
 	p->item.is_first = code > 0;
-	msg->put_back = code == -EAGAIN;
-	msg->closes = code < 0 && code != -EAGAIN;
-	return code < 0 ? code : 0;
+	if (code >= 0)
+		return 0;
+	msg->outcome = code == -EAGAIN ? PORT_PUTS_BACK : PORT_CLOSES;
+	return code;
 }
 
 bool handover_put(struct handover *h, struct handover_way *way, struct port *port,
@@ -634,5 +636,5 @@ bool handover_put(struct handover *h, struct handover_way *way, struct port *por
 		p = NULL;
 	}
 	msg->len = 0;
-	return p || msg->put_back;
+	return p || msg->outcome == PORT_PUTS_BACK;
 }

@@ -52,19 +52,20 @@ struct handover_way; /* the way back to one worker */
 enum handover_event {
 	HANDOVER_MESSAGE,  /* a new item, with its message */
 	HANDOVER_ANSWERED, /* the answer to handover_ask() is at bytes; n_bytes 0: there is none */
+	HANDOVER_CLOSES,   /* instead of an answer to handover_ask() the connection has to end */
 	HANDOVER_ROOM,     /* after handover_send(): there is room for more messages */
 	HANDOVER_GONE,     /* the connection has ended; the item still has to be ended */
 };
+
+/* How a message came. Each but the first is a stream. */
+enum handover_transport { HANDOVER_UDP, HANDOVER_TCP, HANDOVER_TLS, HANDOVER_TLS13 };
 
 /* A message. The receiver owns it from handover_take() until it ends it. */
 struct handover_item {
 	void *user; /* the receiver's; NULL at first */
 	uint8_t family;
-	bool is_stream; /* came over TCP or TLS */
-	bool is_tls;
-	bool is_tls13;
 	bool is_first; /* the first item of its connection */
-	bool closes;   /* HANDOVER_ANSWERED: instead of a reply the connection has to end */
+	enum handover_transport transport;
 	uint8_t peer[16], local[16];
 	__be16 peer_port, local_port;
 	uint16_t idle_100ms; /* as in struct port_msg */
@@ -102,7 +103,7 @@ void handover_end(struct handover_item *item);
 bool handover_has_room(const struct handover_item *item);
 
 /* Receiver: has the worker answer the question at bytes, in at most `cap` octets. The item is the
- * worker's until HANDOVER_ANSWERED. */
+ * worker's until HANDOVER_ANSWERED or HANDOVER_CLOSES. */
 void handover_ask(struct handover_item *item, size_t cap);
 
 /* Answers the question of an item on the worker's thread: handover_answer(), now or later. */

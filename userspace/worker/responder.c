@@ -160,10 +160,10 @@ static void hand_over_responder(struct responder *r, struct port_msg *m, struct 
 	bool alone = needs_whole_stream(m),
 	     is_put = handover_put(r->handover, r->way, port, m, alone);
 
-	if (m->put_back || (alone && m->deferred))
+	if (m->outcome == PORT_PUTS_BACK || (alone && m->outcome == PORT_DEFERS))
 		r->held = m;
 	count_responder(is_put ? &r->counters.handed_over : &r->counters.handover_lost,
-			!m->put_back);
+			m->outcome != PORT_PUTS_BACK);
 }
 
 /* True if the message is of a connection whose later messages wait. */
@@ -172,7 +172,7 @@ static bool has_to_wait(const struct responder *r, struct port_msg *m)
 	if (!r->held || !port_same_stream(r->held, m))
 		return false;
 	m->len = 0;
-	m->put_back = true;
+	m->outcome = PORT_PUTS_BACK;
 	return true;
 }
 
@@ -191,7 +191,7 @@ static void defer_reply(struct slot *s, struct port_msg *m, const struct asker *
 		s->to = *asker->to;
 	else
 		port_defer(asker->port, m, &s->to);
-	m->deferred = true;
+	m->outcome = PORT_DEFERS;
 }
 
 static void answer_responder(struct responder *r, struct engine_request *rq, struct port_msg *m,
@@ -216,7 +216,7 @@ static void answer_responder(struct responder *r, struct engine_request *rq, str
 		return;
 	}
 	if (len == ENGINE_CLOSE) {
-		m->closes = true;
+		m->outcome = PORT_CLOSES;
 		len = 0;
 	}
 	if (len == ENGINE_DEFERRED) {
@@ -232,7 +232,7 @@ static void answer_responder(struct responder *r, struct engine_request *rq, str
 	if (!s || !s->pending.submit)
 		return;
 	take_responder(r, s, resolver);
-	if (event && m->deferred) {
+	if (event && m->outcome == PORT_DEFERS) {
 		reply_event_keep(s->event, event, rq->now_ns);
 		s->is_reported = true;
 	}
@@ -301,7 +301,7 @@ static void answer_item(void *ctx, struct handover_item *item, const struct port
 		.cap = to->cap,
 		.family = item->family,
 		.stream = true,
-		.encrypted = item->is_tls,
+		.encrypted = item->transport >= HANDOVER_TLS,
 		.idle_100ms = item->idle_100ms,
 		.peer_port = item->peer_port,
 		.local_port = item->local_port,
@@ -312,8 +312,8 @@ static void answer_item(void *ctx, struct handover_item *item, const struct port
 	memcpy(m.data, item->bytes, item->n_bytes);
 	answer_responder(r, &rq, &m, &asker, resolver);
 	submit(r, resolver);
-	if (!m.deferred)
-		handover_answer(item, m.data, m.len, m.closes);
+	if (m.outcome != PORT_DEFERS)
+		handover_answer(item, m.data, m.len, m.outcome == PORT_CLOSES);
 }
 
 void responder_refresh(struct responder *r, const struct volley_refresh *refreshes, unsigned int n)

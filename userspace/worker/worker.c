@@ -77,7 +77,7 @@ static unsigned int count_burst(struct worker_kind_stats *stats, const struct po
 
 	for (unsigned int i = 0; i < n; i++) {
 		n_replies += msgs[i].len != 0;
-		n_deferred += msgs[i].deferred;
+		n_deferred += msgs[i].outcome == PORT_DEFERS;
 	}
 	port_count(&stats->queries, n);
 	port_count(&stats->answered, n_replies);

@@ -87,7 +87,7 @@ static inline void echo_defer(void *ctx, struct port_msg *msgs, unsigned int n, 
 		};
 		later->n++;
 		m->len = 0;
-		m->deferred = true;
+		m->outcome = PORT_DEFERS;
 	}
 }
 

@@ -242,7 +242,7 @@ static void test_late_reply(void **state)
 	put(w, query, make_query(query, &pkt_ipv6, 7));
 	assert_int_equal(port_receive(w->port, NOW_NS, w->msgs, PORT_BURST), 1);
 	port_defer(w->port, &w->msgs[0], &to);
-	w->msgs[0].deferred = true;
+	w->msgs[0].outcome = PORT_DEFERS;
 	w->msgs[0].len = 0;
 	port_send(w->port, NOW_NS, w->msgs, 1);
 	check_books(w->port);
@@ -269,7 +269,7 @@ static void test_late_reply_without_mbufs(void **state)
 	put(w, query, make_query(query, &pkt_ipv4, 7));
 	assert_int_equal(port_receive(w->port, NOW_NS, w->msgs, PORT_BURST), 1);
 	port_defer(w->port, &w->msgs[0], &to);
-	w->msgs[0].deferred = true;
+	w->msgs[0].outcome = PORT_DEFERS;
 	w->msgs[0].len = 0;
 	port_send(w->port, NOW_NS, w->msgs, 1);
 	while (n < N_MBUFS && (all[n] = rte_pktmbuf_alloc(w->device->pools[0])) != NULL)

@@ -29,16 +29,16 @@ static void claim(struct port_msg *m, struct port *p)
 	int code = port_claim(p, m, m->data[0] == 'G' ? &claimed.watch : NULL);
 
 	m->len = 0;
-	m->put_back = code == -EAGAIN;
-	m->closes = code < 0 && code != -EAGAIN;
-	claimed.n_put_back += m->put_back;
-	claimed.n_refused += m->closes;
+	if (code < 0)
+		m->outcome = code == -EAGAIN ? PORT_PUTS_BACK : PORT_CLOSES;
+	claimed.n_put_back += m->outcome == PORT_PUTS_BACK;
+	claimed.n_refused += m->outcome == PORT_CLOSES;
 	if (code < 0)
 		return;
 	claimed.n++;
 	claimed.n_first += code == 1;
 	port_defer(p, m, &claimed.to);
-	m->deferred = true;
+	m->outcome = PORT_DEFERS;
 }
 
 static void handle(struct port_msg *msgs, unsigned int n, struct port *p)
@@ -50,7 +50,7 @@ static void handle(struct port_msg *msgs, unsigned int n, struct port *p)
 
 		if (held && port_same_stream(held, m)) {
 			m->len = 0;
-			m->put_back = true;
+			m->outcome = PORT_PUTS_BACK;
 		} else if (m->len && (m->data[0] == 'G' || m->data[0] == 'S')) {
 			bool is_alone = m->data[0] == 'G';
 

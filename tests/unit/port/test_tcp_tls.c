@@ -363,7 +363,7 @@ static void test_a_reply_of_many_messages(void **state)
 	port_defer(port, &msgs[0], &to);
 	assert_true(to.is_tls13);
 	msgs[0].len = 0;
-	msgs[0].deferred = true;
+	msgs[0].outcome = PORT_DEFERS;
 	port_send(port, now_ns, msgs, 1);
 	n_room = 0;
 	for (unsigned int i = 0, n_sent = 0; i < 20; i++) {

@@ -120,7 +120,7 @@ static void put_one(void)
 	struct port_msg m = message(false);
 
 	assert_true(handover_put(h, way, &fake.port, &m, true));
-	assert_true(m.deferred);
+	assert_int_equal(m.outcome, PORT_DEFERS);
 	assert_int_equal(m.len, 0);
 	fake.port.stats.deferred++;
 }
@@ -170,7 +170,7 @@ static void test_a_message_and_its_reply(void **state)
 	memset(query, 'x', 5); /* the port reuses the buffer */
 	item = take_one();
 	memcpy(query, "query", 5);
-	assert_false(item->is_stream);
+	assert_int_equal(item->transport, HANDOVER_UDP);
 	assert_int_equal(item->n_bytes, 5);
 	assert_memory_equal(item->bytes, "query", 5);
 	assert_int_equal(item->peer_port, 7);
@@ -262,8 +262,8 @@ static struct handover_item *put_stream(bool alone)
 
 	m.cap = 65535;
 	assert_true(handover_put(h, way, &fake.port, &m, alone));
-	assert_true(m.deferred);
-	assert_false(m.put_back || m.closes || m.len);
+	assert_int_equal(m.outcome, PORT_DEFERS);
+	assert_false(m.len);
 	assert_int_equal(fake.watch != NULL, alone);
 	fake.port.stats.deferred++;
 	return take_one();
@@ -277,7 +277,7 @@ static void test_what_the_port_says_to_a_claim(void **state)
 	(void)state;
 	fake.claim_code = 1;
 	item = put_stream(true);
-	assert_true(item->is_stream && item->is_first);
+	assert_true(item->transport == HANDOVER_TCP && item->is_first);
 	handover_reply(item, NULL, 0);
 	fake.claim_code = 0;
 	item = put_stream(false);
@@ -287,13 +287,13 @@ static void test_what_the_port_says_to_a_claim(void **state)
 
 	fake.claim_code = -EAGAIN;
 	assert_true(handover_put(h, way, &fake.port, &m, true));
-	assert_true(m.put_back);
-	assert_false(m.deferred || m.closes || m.len);
+	assert_int_equal(m.outcome, PORT_PUTS_BACK);
+	assert_false(m.len);
 	fake.claim_code = -ENOSPC;
 	m = message(true);
 	assert_false(handover_put(h, way, &fake.port, &m, true));
-	assert_true(m.closes);
-	assert_false(m.deferred || m.put_back || m.len);
+	assert_int_equal(m.outcome, PORT_CLOSES);
+	assert_false(m.len);
 	expect_no_event();
 }
 
@@ -421,6 +421,15 @@ static void test_a_question_of_the_receiver(void **state)
 	handover_reply(item, (const uint8_t *)"signed", 6);
 	deliver();
 	assert_memory_equal(fake.sent, "signed", 6);
+	/* The worker has no answer, and the connection has to end. */
+	item = put_stream(false);
+	handover_ask(item, 40);
+	deliver();
+	handover_answer(item, NULL, 0, true);
+	assert_ptr_equal(take_event(HANDOVER_CLOSES), item);
+	handover_close(item);
+	deliver();
+	assert_true(fake.has_closed);
 	/* Its port goes before the worker takes it. */
 	item = put_stream(false);
 	handover_ask(item, 40);
@@ -436,13 +445,16 @@ static void test_a_question_of_the_receiver(void **state)
 /* The receiver has ended: what the worker answers then is freed. */
 static void test_an_answer_that_nobody_takes(void **state)
 {
-	struct handover_item *item;
+	struct handover_item *items[2];
 
 	(void)state;
-	item = put_stream(false);
-	handover_ask(item, 40);
+	for (int i = 0; i < 2; i++) {
+		items[i] = put_stream(false);
+		handover_ask(items[i], 40);
+	}
 	deliver();
-	handover_answer(item, (const uint8_t *)"answer", 6, false);
+	handover_answer(items[0], (const uint8_t *)"answer", 6, false);
+	handover_answer(items[1], NULL, 0, true);
 	handover_free(h);
 	handover_way_free(way);
 	assert_int_equal(handover_new(&h), 0);
@@ -470,7 +482,7 @@ static void test_limits(void **state)
 		put_one();
 	assert_false(handover_put(h, way, &fake.port, &m, true));
 	assert_int_equal(m.len, 0);
-	assert_false(m.deferred);
+	assert_int_equal(m.outcome, PORT_REPLIES);
 	drop_all();
 	put_one();
 	drop_all();

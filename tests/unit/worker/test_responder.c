@@ -200,7 +200,7 @@ static void handle(struct fake_port *f, unsigned int n)
 {
 	responder_handle(responder, msgs, n, &f->port, clock_ns());
 	for (unsigned int i = 0; i < n; i++)
-		f->port.stats.deferred += msgs[i].deferred;
+		f->port.stats.deferred += msgs[i].outcome == PORT_DEFERS;
 	rcu_quiescent_state();
 }
 
@@ -263,7 +263,7 @@ static void test_later(void **state)
 	put_query(0, "example.x", false);
 	handle(&a, 1);
 	assert_int_equal(msgs[0].len, 0);
-	assert_true(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_DEFERS);
 	assert_int_equal(first.n, 1);
 	assert_false(is_ready());
 	answer_from(&first, 0);
@@ -276,7 +276,7 @@ static void test_later(void **state)
 	put_query(0, "example.x", false); /* the answer is in the cache now */
 	handle(&a, 1);
 	assert_true(msgs[0].len);
-	assert_false(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_REPLIES);
 	assert_int_equal(first.n, 1);
 }
 
@@ -332,7 +332,7 @@ static void test_no_slot(void **state)
 		}
 		handle(&a, 50);
 		for (unsigned int i = 0; i < 50; i++) {
-			n_deferred += msgs[i].deferred;
+			n_deferred += msgs[i].outcome == PORT_DEFERS;
 			if (burst == 2)
 				assert_int_equal(msgs[i].data[3] & DNS_RCODE_MASK,
 						 DNS_RCODE_SERVFAIL);
@@ -343,7 +343,7 @@ static void test_no_slot(void **state)
 	assert_int_equal(a.n_sent, N_SLOTS);
 	put_query(0, "after.x", false);
 	handle(&a, 1);
-	assert_true(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_DEFERS);
 	answer_from(&first, N_SLOTS);
 }
 
@@ -360,7 +360,7 @@ static void test_share(void **state)
 		snprintf(name, sizeof(name), "n%u.x", i);
 		put_query(0, name, false);
 		handle(&a, 1);
-		n_deferred += msgs[0].deferred;
+		n_deferred += msgs[0].outcome == PORT_DEFERS;
 	}
 	assert_int_equal(n_deferred, N_SLOTS * LIMITS_SHARE_TIMES / (LIMITS_SHARE_TIMES + 1));
 	for (unsigned int i = 0; i < LIMITS_SHARE_FEW; i++) {
@@ -370,7 +370,7 @@ static void test_share(void **state)
 		put_query(0, name, false);
 		msgs[0].peer[3] ^= 1;
 		handle(&a, 1);
-		assert_true(msgs[0].deferred);
+		assert_int_equal(msgs[0].outcome, PORT_DEFERS);
 	}
 	answer_from(&first, 0);
 	put_query(0, "n0.x", false); /* an answer from the cache needs no place */
@@ -378,7 +378,7 @@ static void test_share(void **state)
 	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_NOERROR);
 	put_query(0, "after.x", false);
 	handle(&a, 1);
-	assert_true(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_DEFERS);
 	answer_from(&first, n_deferred + LIMITS_SHARE_FEW);
 }
 
@@ -400,7 +400,7 @@ static void test_share_of_mapped(void **state)
 			memcpy(msgs[0].peer, mapped, sizeof(mapped));
 			memcpy(msgs[0].peer + sizeof(mapped), world_client, 4);
 			handle(&a, 1);
-			n_deferred += msgs[0].deferred;
+			n_deferred += msgs[0].outcome == PORT_DEFERS;
 		}
 		answer_from(&first, n_asked);
 		n_asked = first.n;
@@ -416,14 +416,14 @@ static void test_no_resolver(void **state)
 	resolver = NULL;
 	put_query(0, "example.x", false);
 	handle(&a, 1);
-	assert_false(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_REPLIES);
 	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
 	engine_counters_read(r.world.engine, &c);
 	assert_int_equal(c.not_asked, 1);
 	resolver = &first;
 	put_query(0, "example.x", false); /* a port that cannot defer */
 	handle(&at_once, 1);
-	assert_false(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_REPLIES);
 	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
 }
 
@@ -449,7 +449,8 @@ static void test_room_is_made(void **state)
 		msgs[i].peer[3] = (uint8_t)i;
 	}
 	handle(&a, 3);
-	assert_true(msgs[0].deferred && msgs[1].deferred && !msgs[2].deferred);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(msgs[i].outcome, i < 2 ? PORT_DEFERS : PORT_REPLIES);
 	assert_int_equal(msgs[2].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
 	answer_from(&first, 0);
 	assert_int_equal(a.n_sent, 2);
@@ -470,7 +471,7 @@ static void test_port_gone(void **state)
 	assert_int_equal(counters().orphaned, 1);
 	put_query(0, "example.x", false);
 	handle(&b, 1);
-	assert_false(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_REPLIES);
 }
 
 /* When the resolver is replaced, outstanding questions are asked of the new one, once. */
@@ -532,7 +533,7 @@ static void stop_behind_the_first_answer(const char *answer)
 
 	put_query(0, "www.x", false);
 	handle(&a, 1);
-	assert_true(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_DEFERS);
 	resolver = NULL;
 	wire = upstream_wire(&u, &n);
 	give(first.asked[0], wire, n, EDNS_NO_EDE);
@@ -585,7 +586,7 @@ static void test_stale(void **state)
 	usleep(2100000);
 	put_query(0, "example.x", false);
 	handle(&a, 1);
-	assert_true(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_DEFERS);
 	give(first.asked[1], NULL, 0, DNS_EDE_NO_REACHABLE_AUTHORITY);
 	run_at(first.asked[1]->deadline_ns);
 	assert_int_equal(a.n_sent, 2);
@@ -597,7 +598,7 @@ static void test_stale(void **state)
 	assert_int_equal(counters().taken, 2);
 	put_query(0, "example.x", false);
 	handle(&a, 1);
-	assert_false(msgs[0].deferred);
+	assert_int_equal(msgs[0].outcome, PORT_REPLIES);
 }
 
 /* Refreshes for the driver, and none without a resolver or a free slot. */
