@@ -5,14 +5,14 @@
 
 With --bound it fails, and says so, for each of these:
 
-- a struct of the folders in BOUND with more than four booleans: a state machine without names or a
-drawing;
+- a struct with more than four booleans, a state machine without names or a drawing, unless the
+  comment before it says what its booleans are;
 - a circle of includes within a folder;
 - a file name in two folders, unless NAMES_TWICE gives the reason;
 - a name in NAMES_TWICE that is in one folder alone;
 - a static function whose name stands twice in userspace and xdp.
 
-Without --bound it prints the structs with most booleans, the fields of `struct daemon`, circles of
+Without --bound it prints the structs with most booleans (of those without such a comment), the fields of `struct daemon`, circles of
 includes within a folder, file names in more than one folder, small headers, functions that only
 tests call, the longest lines, and the files that name each key of the configuration. It reads only files that git tracks or would add. Each number
 has its own line, so `diff` can compare two trees.
@@ -26,9 +26,6 @@ import sys
 SHOWN = 10
 BOOLEANS_MAX = 4
 HEADER_MIN = 20
-BOUND = tuple(f"userspace/{floor}"
-              for floor in ("link", "iface", "transfer", "zonemgr", "census", "control", "abuse",
-                            "recursion", "report", "daemon", "cmd"))
 # File names that stand in more than one folder, and why.
 SAME_THING = "the same thing in the driver and in userspace"
 NAMES_TWICE = {
@@ -38,6 +35,8 @@ NAMES_TWICE = {
 }
 STRUCT = re.compile(r"^(?:static )?struct (\w+)(?:\[\w*\])? \{\n(.*?)^\}", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+# The comment before a struct that says why its booleans are no states.
+FACTS = re.compile(r"/\*(?:(?!\*/).)*\bbooleans\b(?:(?!\*/).)*\*/\n(?:static )?struct (\w+)", re.S)
 # A static function with its body; the name stands before the arguments.
 STATIC = re.compile(r"^static (?:__always_inline |inline |__noinline )?(?:__attribute__\(\([^)]*\)\) )?"
                     r"(?:\w+(?: +\**| *\*+)\n?)+?(?!__attribute__)(\w+)\([^;{]*?\)\s*(?:__attribute__\(\([^\n]*\)\)\s*)?\n\{",
@@ -70,7 +69,11 @@ def structs(sources):
     (name, file, fields, booleans) of each struct; fields of unnamed structs inside count as its own
     """
     for path in sources:
-        for name, body in STRUCT.findall(COMMENT.sub("", text_of(path))):
+        text = text_of(path)
+        facts = set(FACTS.findall(text))
+        for name, body in STRUCT.findall(COMMENT.sub("", text)):
+            if name in facts:
+                continue
             lines = [line.strip() for line in body.split(";")]
             fields = [line for line in lines if line and not line.startswith("}")]
             yield (name, path, sum(map(declared, fields)),
@@ -151,7 +154,7 @@ def only_tests(every, sources):
 
 def faults_of(sources):
     """A sentence for each thing that --bound forbids"""
-    for name, path, _, n_bool in structs([path for path in sources if str(path.parent) in BOUND]):
+    for name, path, _, n_bool in structs(sources):
         if n_bool > BOOLEANS_MAX:
             yield f"{path}: struct {name} has {n_bool} booleans, more than {BOOLEANS_MAX}: give the states names (enum)"
     for ring in circles([path for path in sources if path.parts[0] == "userspace"]):

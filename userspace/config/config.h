@@ -240,7 +240,8 @@ struct config_rpz {
 
 /*
  * A field for each key, each with a meaning of its own; config_resolver.c refuses values that do
- * not go together. recursion/recursion_keys.c says where each value goes.
+ * not go together. Its booleans are keys of users. recursion/recursion_keys.c says where each value
+ * goes.
  */
 struct config_recursion {
 	struct config_prefix *allow; /* none twice; if there are none, there is no recursion */

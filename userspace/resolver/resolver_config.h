@@ -43,7 +43,7 @@ struct resolver_option {
 
 /*
  * Only resolver_start() reads it, so all that it points to may be freed afterwards. Lists of
- * strings end in NULL, and NULL is the empty list.
+ * strings end in NULL, and NULL is the empty list. Its booleans are options of their own.
  */
 struct resolver_config {
 	unsigned int n_threads; /* 1 to RESOLVER_THREADS_MAX */

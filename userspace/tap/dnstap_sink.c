@@ -23,7 +23,8 @@
 #define POLL_MS      100
 #define IOV_MAX_HERE 256
 
-/* is_refused is the result of the last write, is_torn the state of the file: both can be true. */
+/* Its booleans are independent: is_refused is the result of the last write, is_torn the state of
+ * the file. */
 struct dnstap_sink {
 	const struct dnstap_config *config;
 	struct tap_writer *const *out;
