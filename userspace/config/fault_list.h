@@ -20,9 +20,9 @@
 	  "server.storage cannot be opened or written to: no change of a zone is stored")      \
 	F(TAPS, taps, WARNS, "",                                                              \
 	  "dnstap or the query log does not get all that the configuration asks for")         \
-	F(RPZ_ABSENT, policies_absent, FAILS, "",                                        \
+	F(RPZ_ABSENT, policies_absent, FAILS, "",                                             \
 	  "response policy zones and local data could not be put in place: none is in force") \
-	F(RPZ_OLD, policies_old, WARNS, "",                                              \
+	F(RPZ_OLD, policies_old, WARNS, "",                                                   \
 	  "response policy zones and local data could not be put in place: those of before "  \
 	  "are in force")                                                                     \
 	F(BLOCKS_ABSENT, blocks_absent, FAILS, "policy.block: ",                              \

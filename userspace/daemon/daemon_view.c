@@ -23,46 +23,76 @@ static struct report_resize resize_of(const struct daemon *d)
 }
 
 /* If putting RPZ in place failed at a start, no rule is in force. */
-static void put_rpz_faults(const char **faults, const struct daemon *d)
+static const char *rpz_fault(const struct daemon *d, bool is_any_in_force)
 {
 	const struct rpz_manager *rpz = d->recursion.rpz;
 
-	if (rpz)
-		faults[rpz_manager_n(rpz) ? FAULT_RPZ_OLD : FAULT_RPZ_ABSENT] =
-			rpz_manager_error(rpz);
-	if (!d->blocks)
-		return;
-	faults[block_book_lacks_list(d->blocks) ? FAULT_BLOCKS_ABSENT : FAULT_BLOCKS_OLD] =
-		block_book_error(d->blocks);
-	faults[FAULT_BLOCK_JOURNAL] = block_book_journal_error(d->blocks);
+	return rpz && (rpz_manager_n(rpz) > 0) == is_any_in_force ? rpz_manager_error(rpz) : NULL;
 }
 
-static void put_driver_faults(const char **faults, const struct daemon *d)
+static const char *blocks_fault(const struct daemon *d, bool lacks_list)
 {
-	if (d->cache.is_anonymous && d->interfaces.n)
-		faults[FAULT_NO_MAPS] = words_faults[FAULT_NO_MAPS].text;
-	if (d->interfaces.services.has_overflow)
-		faults[FAULT_SERVICES] = words_faults[FAULT_SERVICES].text;
-	if (d->interfaces.services.ends_overflow)
-		faults[FAULT_TUNNEL_ENDS] = words_faults[FAULT_TUNNEL_ENDS].text;
+	return d->blocks && block_book_lacks_list(d->blocks) == lacks_list ?
+		       block_book_error(d->blocks) :
+		       NULL;
 }
 
-static void put_view_faults(const char **faults, struct daemon *d)
+static const char *fault_if(enum fault fault, bool is_there)
 {
-	faults[FAULT_STORAGE] = d->zones.storage_error;
+	return is_there ? words_faults[fault].text : NULL;
+}
+
+static const char *taps_fault(struct daemon *d)
+{
 	taps_error(&d->observers.taps, d->observers.taps_error);
-	faults[FAULT_TAPS] = d->observers.taps_error;
-	put_rpz_faults(faults, d);
-	faults[FAULT_RECURSION_CLIENTS] = recursion_problem(d->recursion.recursion);
-	faults[FAULT_RESOLVER] = recursion_process_problem(d->recursion.recursion);
-	faults[FAULT_RESIZE] = resize_problem(d->jobs.resize);
-	faults[FAULT_SNAPSHOTS] = snapshots_error(d->jobs.snapshots);
-	faults[FAULT_DESCRIPTORS] = d->descriptors.problem;
-	faults[FAULT_RIGHTS] = d->rights.problem;
-	faults[FAULT_SANDBOX] = sandbox_problem();
-	faults[FAULT_RUNNER] = runner_problem(d->runner);
-	faults[FAULT_BROKER] = broker_problem();
-	put_driver_faults(faults, d);
+	return d->observers.taps_error;
+}
+
+/* The sentence of a fault; NULL or "": there is none. A row of FAULT_LIST without a case here does
+ * not compile. */
+static const char *fault_of_daemon(struct daemon *d, enum fault fault)
+{
+	switch (fault) {
+	case FAULT_STORAGE:
+		return d->zones.storage_error;
+	case FAULT_TAPS:
+		return taps_fault(d);
+	case FAULT_RPZ_ABSENT:
+	case FAULT_RPZ_OLD:
+		return rpz_fault(d, fault == FAULT_RPZ_OLD);
+	case FAULT_BLOCKS_ABSENT:
+	case FAULT_BLOCKS_OLD:
+		return blocks_fault(d, fault == FAULT_BLOCKS_ABSENT);
+	case FAULT_BLOCK_JOURNAL:
+		return d->blocks ? block_book_journal_error(d->blocks) : NULL;
+	case FAULT_RECURSION_CLIENTS:
+		return recursion_problem(d->recursion.recursion);
+	case FAULT_RESOLVER:
+		return recursion_process_problem(d->recursion.recursion);
+	case FAULT_RESIZE:
+		return resize_problem(d->jobs.resize);
+	case FAULT_SNAPSHOTS:
+		return snapshots_error(d->jobs.snapshots);
+	case FAULT_DESCRIPTORS:
+		return d->descriptors.problem;
+	case FAULT_RIGHTS:
+		return d->rights.problem;
+	case FAULT_SANDBOX:
+		return sandbox_problem();
+	case FAULT_RUNNER:
+		return runner_problem(d->runner);
+	case FAULT_BROKER:
+		return broker_problem();
+	case FAULT_NO_MAPS:
+		return fault_if(fault, d->cache.is_anonymous && d->interfaces.n);
+	case FAULT_SERVICES:
+		return fault_if(fault, d->interfaces.services.has_overflow);
+	case FAULT_TUNNEL_ENDS:
+		return fault_if(fault, d->interfaces.services.ends_overflow);
+	case N_FAULTS:
+		break;
+	}
+	return NULL;
 }
 
 const struct report_view *daemon_view(struct daemon *d)
@@ -100,6 +130,7 @@ const struct report_view *daemon_view(struct daemon *d)
 		.answers = d->statistics.answers,
 		.top_names = d->statistics.top_names,
 	};
-	put_view_faults(d->view.faults, d);
+	for (enum fault fault = 0; fault < N_FAULTS; fault++)
+		d->view.faults[fault] = fault_of_daemon(d, fault);
 	return &d->view;
 }
