@@ -252,7 +252,7 @@ static void set_result(ucontext_t *context, int value)
 #if defined(__x86_64__)
 	context->uc_mcontext.gregs[REG_RAX] = value;
 #elif defined(__aarch64__)
-	context->uc_mcontext.regs[0] = (uint64_t)(int64_t)value;
+	context->uc_mcontext.regs[0] = (unsigned long long)value;
 #else
 #error "the register of a system call's result on this architecture"
 #endif
