@@ -553,7 +553,7 @@ $(call objs,$(wildcard tests/*/*.c tests/unit/*/*.c)): CPPFLAGS_ALL += -Itests/l
 $(call objs,$(wildcard userspace/port/dpdk*.c tests/unit/port/test_dpdk*.c)): CFLAGS_ALL += $(DPDK_CFLAGS)
 
 # Where what is installed is looked for. Another PREFIX makes this object anew, and no other.
-PREFIX_OBJ := $(call objs,userspace/recursion/recursion_settings.c userspace/querier/executable.c)
+PREFIX_OBJ := $(call objs,userspace/recursion/recursion_settings.c userspace/base/executable.c)
 $(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"' -DVOLLEY_LIBEXEC='"$(PREFIX)/libexec/volley"'
 $(PREFIX_OBJ): $(B)/gen/prefix
 

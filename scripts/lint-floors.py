@@ -60,7 +60,7 @@ STOREYS = {
                      "zonemgr control",
         "report": "xdp base dns port tap cache zone resolver querier shield rpz engine census "
                   "config iface zonemgr control abuse recursion",
-        "daemon": "xdp base dns link port tap cache store querier shield rpz engine invalidate census "
+        "daemon": "xdp base dns link port tap cache store shield rpz engine invalidate census "
                   "config bpf broker iface transfer zonemgr control abuse recursion report",
     },
     "tools": {

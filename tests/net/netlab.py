@@ -85,6 +85,26 @@ def threads_of(pid):
     return [fields for fields in found if fields]
 
 
+def children(pid):
+    """Processes, by number, that PID has started and that have not ended."""
+    try:
+        found = [int(number) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
+                 for number in (task / "children").read_text("ascii").split()]
+    except OSError:
+        return []
+    return [number for number in found if not has_ended(number)]
+
+
+def process_of(daemon, *names):
+    """The daemon's process with the last of these names, below those before it; None: it is gone."""
+    pid = daemon.process.pid
+    for name in names:
+        pid = next((child for child in children(pid) if status_of(child).get("Name") == name), None)
+        if pid is None:
+            break
+    return pid
+
+
 def has_ended(pid):
     """Whether a process has. The first process of a container may leave zombies."""
     return status_of(pid).get("State", "Z")[0] in "ZX"

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/executable.h"
 #include "resolver/resolver.h"
 #include "resolver/serving.h"
 #include "resolver/shared_memory.h"
@@ -86,5 +87,5 @@ int main(int argc, char **argv)
 {
 	while (is_stuck())
 		pause();
-	return argc == 2 && !strcmp(argv[1], "--serve") ? serve_run(SHARED_SOCKET_FD) : 0;
+	return argc == 2 && !strcmp(argv[1], "--serve") ? serve_run(EXECUTABLE_SERVE_FD) : 0;
 }

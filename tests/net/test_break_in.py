@@ -25,18 +25,17 @@ REFUSED = {"EPERM", "EACCES", "ENOSYS"}
 
 READS_FILES = {"read /etc/shadow", "read another user's secret", "read a file outside"}
 WRITES_FILES = {"write a file outside", "remove a file outside"}
-PROCESSES = {"execute", "fork", "pidfd", "kill a process", "kill a thread"}
-CONTROLS = {*READS_FILES, *WRITES_FILES, *PROCESSES, "write another process's memory", "make code",
+CONTROLS = {*READS_FILES, *WRITES_FILES, "write another process's memory", "make code",
             "netlink socket", "connect by TCP", "connect by UDP"}
 
 # Each kind: its threads, and the attempts that succeed. The watcher is of the kind control.
 MAY = {
-    "control": ("volleyd", {*CONTROLS, "bind a port below 1024"}),
-    "watcher": ("volley-querier", CONTROLS),
-    "worker": (r"volley-w\d+", {"connect by TCP", "bind a port below 1024"}),
+    "control": ("volleyd", CONTROLS),
+    "watcher": ("volley-querier",
+                CONTROLS - {"read /etc/shadow", "read another user's secret"}),
+    "worker": (r"volley-w\d+", set()),
     "listener": (r"volley-tls\d+|volley-metrics", set()),
-    "transfer": ("volley-xfr", {*READS_FILES, "connect by TCP", "connect by UDP",
-                                "bind a port below 1024"}),
+    "transfer": ("volley-xfr", {*READS_FILES, "connect by TCP", "connect by UDP"}),
     "files": (r"volley-load\d+|background",
               {*READS_FILES, *WRITES_FILES, "write another process's memory", "make code"}),
     "reporter": ("volley-dnstap", {*READS_FILES, *WRITES_FILES, "write another process's memory",

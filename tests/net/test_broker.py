@@ -9,7 +9,7 @@ from pathlib import Path
 import dns.message
 import pytest
 
-from netlab import (V4, V6, Answered, driver_counters, has_ended, map_ids, program, run,
+from netlab import (V4, V6, Answered, driver_counters, has_ended, map_ids, process_of, program, run,
                     status_of, texts, threads_of, wait_for)
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -20,29 +20,21 @@ BROKER = ("dac_read_search", "net_bind_service", "net_admin", "net_raw", "sys_ad
           "bpf")
 
 
-def children(pid):
-    """Processes, by number, that PID has started and that have not ended."""
-    found = [int(number) for task in Path(f"/proc/{pid}/task").iterdir()
-             for number in (task / "children").read_text("ascii").split()]
-    return [number for number in found if not has_ended(number)]
-
-
-def guardian_of(daemon):
-    (pid,) = [child for child in children(daemon.process.pid)
-              if Path(f"/proc/{child}/comm").read_text("ascii") == "volley-broker\n"]
-    return pid
+def parent_of(daemon):
+    """The process that starts the others."""
+    return process_of(daemon, "volley-parent")
 
 
 def broker_of(daemon):
     """The process that loads programs."""
-    return wait_for("a broker", lambda: children(guardian_of(daemon)))[0]
+    return wait_for("a broker", lambda: process_of(daemon, "volley-parent", "volley-broker"))
 
 
 def kill_broker(daemon):
     before = broker_of(daemon)
     os.kill(before, signal.SIGKILL)
-    return wait_for("the next broker", lambda: [pid for pid in children(guardian_of(daemon))
-                                                if pid != before])[0]
+    return wait_for("the next broker",
+                    lambda: broker_of(daemon) if broker_of(daemon) != before else None)
 
 
 def caps_of_daemon(pid):
@@ -62,7 +54,7 @@ def test_who_has_which_capabilities(lab, daemon):
     assert int(status_of("self")["CapEff"], 16) & ~caps(*BIT), "else this shows nothing"
     daemon.start()
     pids = {"volleyd": (daemon.process.pid, caps_of_daemon(daemon.process.pid)),
-            "guardian": (guardian_of(daemon), caps(*BROKER)),
+            "parent": (parent_of(daemon), caps(*BROKER)),
             "broker": (broker_of(daemon), caps(*BROKER))}
     for name, (pid, all_of_them) in pids.items():
         assert int(status_of(pid)["CapEff"], 16) == all_of_them, name
@@ -109,14 +101,14 @@ def test_a_broker_that_dies(lab, daemon):
     daemon.ctl("attach", "s0")
     assert program(lab) and daemon.interface()["origin"] == "loaded"
     assert daemon.degraded() == ""
-    assert daemon.log().count("has ended by signal 9: the next one starts") == 3
+    assert daemon.log().count("volley-broker: it has ended by signal 9: the next one starts") == 3
     kill_broker(daemon)
     assert daemon.stop() == 0
     assert program(lab) is None
 
 
 def test_ends_of_children_are_ignored(lab, daemon):
-    """By the process that starts volleyd: the guardian hears of its broker's end all the same."""
+    """By the process that starts volleyd: the parent hears of its broker's end all the same."""
     daemon.configure().spawn(before=["env", "--ignore-signal=CHLD"]).wait_ready()
     kill_broker(daemon)
     daemon.ctl("cache", "resize", "32M")
@@ -128,8 +120,8 @@ def test_no_broker_any_more(lab, daemon):
     """The daemon answers, and says what it cannot do; nothing of it is left."""
     daemon.start()
     lab.ask()
-    guardian, broker = guardian_of(daemon), broker_of(daemon)
-    os.kill(guardian, signal.SIGKILL)
+    parent, broker = parent_of(daemon), broker_of(daemon)
+    os.kill(parent, signal.SIGKILL)
     wait_for("it has ended", lambda: "the broker has ended" in daemon.degraded())
     wait_for("its broker has ended, too", lambda: has_ended(broker))
     with Answered(daemon) as two:
@@ -150,7 +142,7 @@ def test_no_broker_any_more(lab, daemon):
 @pytest.mark.parametrize("end", ["kill", "stop"])
 def test_it_ends_with_the_daemon(lab, daemon, end):
     daemon.start()
-    pids = [guardian_of(daemon), broker_of(daemon)]
+    pids = [parent_of(daemon), broker_of(daemon)]
     if end == "kill":
         daemon.kill()
     else:
@@ -182,7 +174,7 @@ def test_nothing_leaks(lab, daemon):
 
     daemon.start()
     turn()
-    before = {pid: n_files(pid) for pid in (daemon.process.pid, guardian_of(daemon),
+    before = {pid: n_files(pid) for pid in (daemon.process.pid, parent_of(daemon),
                                             broker_of(daemon))}
     for _ in range(5):
         turn()
@@ -230,7 +222,7 @@ def test_ports_that_the_configuration_names(lab, daemon, tmp_path):
     refused = daemon.ctl("config", "apply", text, check=False)
     assert refused.returncode and "the configuration's file does not name this port" in refused.stderr
     assert is_answered_at(lab, 56)
-    os.kill(guardian_of(daemon), signal.SIGKILL)
+    os.kill(parent_of(daemon), signal.SIGKILL)
     listen_at(daemon, 56, 58)
     refused = daemon.ctl("zone", "reload", check=False)
     assert refused.returncode and "the broker has ended" in refused.stderr

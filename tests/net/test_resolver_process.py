@@ -14,7 +14,7 @@ import dns.rcode
 import pytest
 
 from dnstree import ALLOW, ask, codes, query, records
-from netlab import BIN, TOOLS, has_ended, status_of, threads_of, wait_for
+from netlab import BIN, TOOLS, has_ended, process_of, status_of, threads_of, wait_for
 from upstreams import Netns, Scripted, address_answer
 
 UPSTREAM = "127.0.0.9"
@@ -69,7 +69,8 @@ def test_it_has_no_right(lab, daemon, upstream):
         for kind in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
             assert int(fields[kind], 16) == 0
         assert fields["NoNewPrivs"] == "1"
-    assert status_of(pid)["PPid"] == str(daemon.process.pid)
+    assert process_of(daemon, "volley-parent", "volley-starter", "volley-resolver") == pid
+    assert not process_of(daemon, "volley-resolver")
     assert status_of(pid)["Name"] == "volley-resolver"
     with open(f"/proc/{daemon.process.pid}/maps", encoding="ascii") as f:
         assert "libunbound" not in f.read()
@@ -84,6 +85,23 @@ def test_it_ends_with_the_daemon(daemon, upstream):
         daemon.process.wait(30)
         daemon.process = None
         wait_for("its end", lambda pid=pid: has_ended(pid))
+
+
+@pytest.mark.parametrize("names", [("volley-parent",), ("volley-parent", "volley-starter")])
+def test_it_ends_with_the_processes_above(lab, daemon, upstream, names):
+    """A starter is replaced with its program; without the parent, nothing can be asked upstream."""
+    del upstream
+    daemon.start(recursion=FORWARDING)
+    pid = resolver(daemon)
+    os.kill(process_of(daemon, *names), signal.SIGKILL)
+    wait_for("its end", lambda: has_ended(pid))
+    wait_for("degraded", lambda: "the resolver's process" in daemon.degraded()
+             or "does not start" in daemon.degraded())
+    if len(names) > 1:
+        wait_for("the next one", lambda: resolver(daemon) not in (0, pid))
+        assert answered(lab, "www.other.lab.")
+    assert ask(lab, query("www.example.com.")).answer
+    assert daemon.stop() == 0
 
 
 class Loop(threading.Thread):

@@ -4,22 +4,20 @@
 force, ends with volleyd, and its end is told."""
 import json
 import os
-import pathlib
 import signal
 
-from netlab import has_ended, texts, wait_for, write_zone, zone
+from netlab import has_ended, process_of, texts, wait_for, write_zone, zone
 
 
 def runner_of(daemon):
     """The process id of the daemon's runner."""
-    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            words = path.read_text("ascii").rpartition(")")
-        except OSError:
-            continue
-        if int(words[2].split()[1]) == daemon.process.pid and "(volley-runner" in words[0]:
-            return int(path.parent.name)
-    return None
+    return wait_for("a runner", lambda: process_of(daemon, "volley-parent", "volley-runner"))
+
+
+def kill_runner(daemon):
+    before = runner_of(daemon)
+    os.kill(before, signal.SIGKILL)
+    wait_for("the next runner", lambda: runner_of(daemon) != before)
 
 
 def test_commands_of_each_configuration(lab, daemon, tmp_path):
@@ -47,13 +45,30 @@ def test_commands_of_each_configuration(lab, daemon, tmp_path):
     daemon.ctl("zone", "reload", "z.test")
     assert noted.read_text("ascii").split()[3:] == ["apply"]
     assert texts(lab.ask("www.z.test")) == ["192.0.2.20"]
+    kill_runner(daemon)
+    write_zone(path, 3, "192.0.2.30")
+    daemon.ctl("zone", "reload", "z.test")
+    assert noted.read_text("ascii").split()[4:] == ["apply"]
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.30"]
+
+
+def test_one_that_dies_is_followed_by_the_next(lab, daemon, tmp_path):
+    path = write_zone(tmp_path / "z.zone")
+    daemon.start(zones=[{**zone("z.test", path), "verify": ["true"]}])
+    for n in range(1, 4):
+        kill_runner(daemon)
+        write_zone(path, 1 + n, f"192.0.2.2{n}")
+        daemon.ctl("zone", "reload", "z.test")
+        assert texts(lab.ask("www.z.test")) == [f"192.0.2.2{n}"]
+    assert not daemon.degraded()
 
 
 def test_its_end_is_told(lab, daemon, tmp_path):
+    """If its parent has ended as well, there is no next one."""
     path = write_zone(tmp_path / "z.zone")
     daemon.start(zones=[{**zone("z.test", path), "verify": ["true"]}])
     assert not daemon.degraded()
-    os.kill(runner_of(daemon), signal.SIGKILL)
+    os.kill(process_of(daemon, "volley-parent"), signal.SIGKILL)
     wait_for("degraded", lambda: "zones[].verify: the process volley-runner" in daemon.degraded())
     write_zone(path, 2, "192.0.2.20")
     told = daemon.ctl("zone", "reload", "z.test", check=False)

@@ -58,9 +58,8 @@ const struct sandbox_row sandbox_rows[] = {
 
 	/* --- Threads that start others --- */
 	{ C | F | R, "clone", SANDBOX_THREAD, .why = "threads" },
-	{ C, "clone fork vfork execve execveat wait4 waitid kill pidfd_open pidfd_send_signal "
-	     "pidfd_getfd close_range setpgid dup2 tgkill",
-	  .why = "open: the resolver's process is started and watched here" },
+	{ C, "wait4", .why = "the end of its only child: base/parent.h" },
+	{ C, "kill", SANDBOX_ONE_OF, 1, 1, { 0 }, .why = "does the owner of a lock still run?" },
 
 	/* --- Network --- */
 	{ NET, "accept accept4 recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg shutdown "
@@ -128,7 +127,8 @@ const struct sandbox_row sandbox_rows[] = {
 	{ 0, "clone3", .why = "its flags cannot be seen by a filter: ENOSYS, so clone is used" },
 	{ 0, "ptrace process_vm_readv process_vm_writev kcmp", .why = "other processes" },
 	{ 0, "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo", .why = "the same" },
-	{ 0, "execve execveat fork vfork clone", .why = "other programs" },
+	{ 0, "execve execveat fork vfork clone pidfd_open pidfd_send_signal pidfd_getfd",
+	  .why = "other programs" },
 	{ 0, "setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
 	  .why = "other users" },
 	{ 0, "mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig "

@@ -4,27 +4,21 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/kernel.h"
+#include "base/parent.h"
 #include "broker/channel.h"
 #include "broker/ports.h"
 #include "broker/serve.h"
 
-#define PAUSE_MIN_MS 10
-#define PAUSE_MAX_MS 5000 /* between a broker that dies at once and the next one */
-
 static struct {
-	pid_t guardian; /* 0: there is no broker; requests are served in the calling thread */
+	bool has_process; /* false: requests are served in the calling thread */
 	bool had_xdp;
 	atomic_bool is_gone;
 	atomic_uint number;
@@ -43,7 +37,7 @@ struct channel {
 };
 
 /* Serves until the daemon has closed the channel. After any other error the process ends, so that
- * the guardian starts the next one: nobody would answer on this channel. */
+ * its parent starts the next one: nobody would answer on this channel. */
 static void *serve_channel(void *user)
 {
 	const struct channel *c = user;
@@ -87,28 +81,32 @@ static void raise_broker_files(void)
 	}
 }
 
-static int run_broker(const int fds[BROKER_N_CHANNELS], struct broker_serve *serve)
-{
-	struct channel hook = { serve, BROKER_CHANNEL_HOOK, fds[BROKER_CHANNEL_HOOK] };
-	struct channel map = { serve, BROKER_CHANNEL_MAP, fds[BROKER_CHANNEL_MAP] };
-	pthread_t thread;
-	int err;
+/* What a broker gets from the daemon. */
+struct broker_ends {
+	pid_t daemon;
+	const struct config *config;
+	int fds[BROKER_N_CHANNELS];
+};
 
+static int run_broker(void *user, bool is_next)
+{
+	const struct broker_ends *ends = user;
+	struct ports ports;
+	struct broker_serve serve = { .owner = ends->daemon, .ports = &ports };
+	struct channel hook = { &serve, BROKER_CHANNEL_HOOK, ends->fds[BROKER_CHANNEL_HOOK] };
+	struct channel map = { &serve, BROKER_CHANNEL_MAP, ends->fds[BROKER_CHANNEL_MAP] };
+	pthread_t thread;
+
+	(void)is_next;
+	ports_init(&ports, ends->config);
 	raise_broker_files();
-	err = pthread_create(&thread, NULL, serve_channel, &map);
-	if (err)
+	if (pthread_create(&thread, NULL, serve_channel, &map))
 		return 1;
 	serve_channel(&hook);
 	return 0;
 }
 
-/* --- The guardian ----------------------------------------------------------------------------- */
-
-/* Ends with the parent. False: it has ended already. */
-static bool end_with_parent(pid_t parent)
-{
-	return !prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == parent;
-}
+/* --- Its parent ------------------------------------------------------------------------------- */
 
 /* The daemon takes these requests for lost, so the next broker must not do them. */
 static void drop_old_requests(int fd)
@@ -126,79 +124,16 @@ static void drop_old_requests(int fd)
 }
 
 /* Where there is no room, the daemon has not read what was told before, so it waits for nothing. */
-static void tell_death(const int fds[BROKER_N_CHANNELS])
+static void tell_death(void *user)
 {
 	const struct broker_reply reply = { .code = ERR_BROKER };
+	const struct broker_ends *ends = user;
 	struct broker_fds none;
 
 	broker_fds_init(&none);
 	for (int i = 0; i < BROKER_N_CHANNELS; i++) {
-		drop_old_requests(fds[i]);
-		(void)!channel_send(fds[i], &reply, sizeof(reply), &none, MSG_DONTWAIT);
-	}
-}
-
-/* Runs one broker to its end. True if the daemon has let it go. */
-static bool run_one(const int fds[BROKER_N_CHANNELS], struct broker_serve serve)
-{
-	const pid_t guardian = getpid(), pid = fork();
-	int status = 0;
-
-	if (!pid)
-		_exit(end_with_parent(guardian) ? run_broker(fds, &serve) : 0);
-	if (pid < 0) {
-		log_error("broker: cannot be started: %s", err_text(-errno));
-		return false;
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return true;
-	log_error("broker: process %d has ended by %s %d: the next one starts", (int)pid,
-		  WIFSIGNALED(status) ? "signal" : "status",
-		  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	return false;
-}
-
-/* Closes all files but the standard ones and the channels: others of the daemon, such as the
- * channel of its runner, must end with the daemon. */
-static void close_other_files(const int fds[BROKER_N_CHANNELS])
-{
-	unsigned int from = STDERR_FILENO + 1;
-
-	/* the channels were opened one after the other, so their numbers ascend */
-	for (int i = 0; i < BROKER_N_CHANNELS; i++) {
-		if (from < (unsigned int)fds[i])
-			(void)close_range(from, (unsigned int)fds[i] - 1, 0);
-		from = (unsigned int)fds[i] + 1;
-	}
-	(void)close_range(from, ~0u, 0);
-	log_open("volley-broker", log_get_level());
-}
-
-static void guard(const int fds[BROKER_N_CHANNELS], pid_t daemon, const struct config *config)
-{
-	static struct ports ports;
-	const struct broker_serve serve = { .owner = daemon, .ports = &ports };
-	unsigned int pause_ms = PAUSE_MIN_MS;
-	uint64_t begun_ns;
-
-	prctl(PR_SET_NAME, "volley-broker", 0, 0, 0);
-	close_other_files(fds);
-	if (privilege_drop_broker())
-		log_warn("broker: capabilities that are not needed could not be given up");
-	if (!end_with_parent(daemon))
-		_exit(1);
-	ports_init(&ports, config);
-	for (;;) {
-		begun_ns = clock_ns();
-		if (run_one(fds, serve))
-			_exit(0);
-		tell_death(fds);
-		if (clock_ns() - begun_ns > CLOCK_NS_PER_S)
-			pause_ms = PAUSE_MIN_MS;
-		usleep(pause_ms * 1000);
-		pause_ms = pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause_ms * 2;
+		drop_old_requests(ends->fds[i]);
+		(void)!channel_send(ends->fds[i], &reply, sizeof(reply), &none, MSG_DONTWAIT);
 	}
 }
 
@@ -214,50 +149,53 @@ static void limit_wait(int fd, uint32_t patience_ms)
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-int broker_start(const struct config *config, uint32_t patience_ms)
+int broker_prepare(const struct config *config, uint32_t patience_ms)
 {
-	const pid_t daemon = getpid();
-	int ends[BROKER_N_CHANNELS][2], fds[BROKER_N_CHANNELS], n = 0, err = 0;
-	pid_t pid = -1;
+	static struct broker_ends ends; /* the parent's copy, too */
+	struct parent_child child = {
+		.name = "volley-broker",
+		.run = run_broker,
+		.on_end = tell_death,
+		.user = &ends,
+		.n_fds = BROKER_N_CHANNELS,
+	};
+	int pairs[BROKER_N_CHANNELS][2], n = 0, err = 0;
 
-	broker.had_xdp = privilege_has_xdp();
 	while (!err && n < BROKER_N_CHANNELS)
-		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends[n]))
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pairs[n]))
 			err = -errno;
 		else
 			n++;
-	if (!err) {
-		pid = fork();
-		err = pid < 0 ? -errno : 0;
-	}
 	for (int i = 0; i < n; i++) {
-		broker.fds[i] = ends[i][0];
-		fds[i] = ends[i][1];
+		broker.fds[i] = pairs[i][0];
+		child.fds[i] = ends.fds[i] = pairs[i][1];
 		limit_wait(broker.fds[i], patience_ms);
-		close(pid && !err ? fds[i] : broker.fds[i]);
-		if (err)
-			close(fds[i]);
+		if (err) {
+			close(pairs[i][0]);
+			close(pairs[i][1]);
+		}
 	}
-	if (!err && !pid)
-		guard(fds, daemon, config);
-	if (!err)
-		broker.guardian = pid;
-	return err;
+	if (err)
+		return err;
+	ends.daemon = getpid();
+	ends.config = config;
+	broker.had_xdp = privilege_has_xdp();
+	broker.has_process = true;
+	parent_add(&child);
+	return 0;
 }
 
-void broker_stop(void)
+bool broker_stop(void)
 {
-	if (!broker.guardian)
-		return;
+	const bool is_well = !*broker_problem();
+
+	if (!broker.has_process)
+		return true;
 	for (int i = 0; i < BROKER_N_CHANNELS; i++)
 		close(broker.fds[i]);
-	/* if the broker hangs, both end with this process */
-	while (!atomic_load(&broker.is_gone) && waitpid(broker.guardian, NULL, 0) < 0 &&
-	       errno == EINTR)
-		continue;
-	broker.guardian = 0;
-	broker.had_xdp = false;
+	broker.has_process = broker.had_xdp = false;
 	atomic_store(&broker.is_gone, false);
+	return is_well;
 }
 
 /* Takes the next packet. Its number is `number`, or 0 if a broker has died. */
@@ -325,7 +263,7 @@ int broker_call(struct broker_request *request, const struct broker_fds *fds,
 	request->log_level = (uint8_t)log_get_level();
 	request->log_format = (uint8_t)log_get_format();
 	request->fds_mask = broker_fds_mask(fds);
-	if (broker.guardian)
+	if (broker.has_process)
 		err = exchange_packets(request, fds, reply, out);
 	else
 		broker_serve(&broker.here, broker_channel_of(request->operation), request, fds,
@@ -339,8 +277,7 @@ int broker_call(struct broker_request *request, const struct broker_fds *fds,
 
 const char *broker_problem(void)
 {
-	if (broker.guardian && !atomic_load(&broker.is_gone) &&
-	    waitpid(broker.guardian, NULL, WNOHANG) == broker.guardian)
+	if (broker.has_process && !parent_is_alive())
 		atomic_store(&broker.is_gone, true);
 	return atomic_load(&broker.is_gone) ?
 		       "the broker has ended or hangs: XDP programs and maps stay as they are, and "
@@ -350,5 +287,5 @@ const char *broker_problem(void)
 
 bool broker_has_xdp(void)
 {
-	return broker.guardian ? broker.had_xdp : privilege_has_xdp();
+	return broker.has_process ? broker.had_xdp : privilege_has_xdp();
 }

@@ -4,16 +4,15 @@
  * The process that has the capabilities for BPF, and the way to ask it (docs/decisions/0068).
  *
  *      volleyd (the daemon)                 reads packets, zones, replies, commands
- *        └─ volley-broker (its guardian)    forks the next one, waits for it; nothing else
+ *        └─ volley-parent (base/parent.h)   starts the next one; nothing else
  *             └─ volley-broker              loads, attaches, detaches; makes maps
  *
- * The daemon forks before it has threads and before it has read anything but its configuration. Two
- * sockets join daemon and broker, one for each channel of broker/request.h. Both processes below
- * end with the daemon, however that ends. If a broker dies, the guardian starts the next one, which
- * finds the open programs by the kernel's state; the request under way fails with ERR_BROKER.
+ * Two sockets join daemon and broker, one for each channel of broker/request.h. If a broker dies,
+ * its parent starts the next one, which finds the open programs by the kernel's state; the request
+ * under way fails with ERR_BROKER.
  *
- * One process has one broker, as it has one log. Without broker_start(), requests are served in the
- * calling thread: a daemon with `port: dpdk` needs all capabilities itself, and tests have them.
+ * One process has one broker, as it has one log. Without broker_prepare(), requests are served in
+ * the calling thread: a daemon with `port: dpdk` needs all capabilities itself, and so do tests.
  */
 #ifndef VOLLEY_BROKER_BROKER_H
 #define VOLLEY_BROKER_BROKER_H
@@ -23,16 +22,16 @@
 struct config;
 
 /*
- * Starts the broker. Signals that shall not end it must be blocked, and there must be no threads.
- * The capabilities of the caller stay; those of the broker are privilege_drop_broker()'s. A request
- * that has no reply for patience_ms is the last one: the broker counts as ended. `config` is for
- * broker/ports.h, and may be NULL. 0 or -errno.
+ * Adds the broker to the processes that parent_start() starts. The capabilities of the caller stay;
+ * those of the broker are the parent's (privilege_drop_broker()). A request that has no reply for
+ * patience_ms is the last one: the broker counts as ended. `config` is for broker/ports.h, is valid
+ * until parent_start(), and may be NULL. 0 or -errno.
  */
-int broker_start(const struct config *config, uint32_t patience_ms)
+int broker_prepare(const struct config *config, uint32_t patience_ms)
 	__attribute__((warn_unused_result));
 
-/* Ends the broker and waits for that, unless it hangs. Does nothing without one. */
-void broker_stop(void);
+/* Lets the broker go; it ends. Does nothing without one. False: it hangs or had ended before. */
+bool broker_stop(void);
 
 /*
  * Sends a request and waits for the reply. Sets its number, mask, and what the log is like. `fds`

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unbound.h>
 
+#include "base/executable.h"
 #include "resolver/serving.h"
-#include "resolver/shared_memory.h"
 
 int main(int argc, char **argv)
 {
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc == 2 && !strcmp(argv[1], "--serve"))
-		return serve_run(SHARED_SOCKET_FD);
+		return serve_run(EXECUTABLE_SERVE_FD);
 	fputs("volley-resolver: volleyd starts this program; --version tells its version\n",
 	      stderr);
 	return 2;

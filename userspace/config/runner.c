@@ -3,23 +3,58 @@
 #include "config/runner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/parent.h"
 #include "config/runner_process.h"
 
 struct runner {
 	int fd;
-	pid_t pid;
+	pthread_mutex_t lock; /* of the fields below */
+	bool has_next;        /* a configuration was read that is not kept yet */
+	int next_fd;          /* its text; -1: the file of the configuration */
+	int kept_fd;          /* the text that is in force; -1: the file, which the runner reads */
 };
 
-int runner_start(struct runner **out, const struct config *config)
+/* The other end, and what the runner knows; the parent has a copy of it. */
+struct runner_end {
+	int fd;
+	const struct config *config;
+};
+
+static int run_runner(void *user, bool is_next)
 {
+	const struct runner_end *end = user;
+
+	runner_process(end->fd, end->config, is_next);
+}
+
+/* The daemon tells the next runner which text is in force. Where there is no room, the daemon has
+ * not read the last notice yet. */
+static void tell_runner_end(void *user)
+{
+	const struct runner_end *end = user;
+
+	(void)!send(end->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int runner_prepare(struct runner **out, const struct config *config)
+{
+	static struct runner_end end; /* the parent's copy, too */
+	struct parent_child child = {
+		.name = "volley-runner",
+		.run = run_runner,
+		.on_end = tell_runner_end,
+		.user = &end,
+		.n_fds = 1,
+	};
 	struct runner *runner = calloc(1, sizeof(*runner));
 	int fds[2], err = 0;
 
@@ -31,31 +66,30 @@ int runner_start(struct runner **out, const struct config *config)
 		free(runner);
 		return err;
 	}
-	runner->fd = fds[0];
-	runner->pid = fork();
-	if (!runner->pid) {
-		close(fds[0]);
-		runner_process(fds[1], config);
-	}
-	if (runner->pid < 0)
-		err = -errno;
-	close(fds[1]);
-	if (!err) {
-		*out = runner;
-		return 0;
-	}
-	close(runner->fd);
-	free(runner);
-	return err;
+	*runner = (struct runner){ .fd = fds[0], .next_fd = -1, .kept_fd = -1 };
+	pthread_mutex_init(&runner->lock, NULL);
+	end = (struct runner_end){ fds[1], config };
+	child.fds[0] = fds[1];
+	parent_add(&child);
+	*out = runner;
+	return 0;
+}
+
+static void put_fd(int *at, int fd)
+{
+	if (*at >= 0)
+		close(*at);
+	*at = fd;
 }
 
 void runner_free(struct runner *runner)
 {
 	if (!runner)
 		return;
+	put_fd(&runner->next_fd, -1);
+	put_fd(&runner->kept_fd, -1);
 	close(runner->fd);
-	while (waitpid(runner->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	pthread_mutex_destroy(&runner->lock);
 	free(runner);
 }
 
@@ -85,8 +119,6 @@ static int send_runner_request(struct runner *runner, const struct runner_reques
 	struct iovec part = { (void *)(uintptr_t)request, sizeof(*request) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (!runner)
-		return ERR_CLOSED;
 	if (n) {
 		message.msg_control = control.room;
 		message.msg_controllen = CMSG_SPACE(n * sizeof(int));
@@ -101,6 +133,39 @@ static int send_runner_request(struct runner *runner, const struct runner_reques
 	return 0;
 }
 
+static void send_config(struct runner *runner, int fd)
+{
+	static const struct runner_request request = { .kind = RUNNER_READ };
+
+	(void)!send_runner_request(runner, &request, &fd, fd >= 0);
+}
+
+static void send_keep(struct runner *runner)
+{
+	static const struct runner_request request = { .kind = RUNNER_KEEP };
+
+	(void)!send_runner_request(runner, &request, NULL, 0);
+}
+
+/* If a runner has ended since the last call, tells the next one what it cannot know. Under the
+ * lock. */
+static void follow_runner(struct runner *runner)
+{
+	bool is_next = false;
+	char octet;
+
+	while (recv(runner->fd, &octet, 1, MSG_DONTWAIT) > 0)
+		is_next = true;
+	if (!is_next)
+		return;
+	if (runner->kept_fd >= 0) {
+		send_config(runner, runner->kept_fd);
+		send_keep(runner);
+	}
+	if (runner->has_next)
+		send_config(runner, runner->next_fd);
+}
+
 /* fds[0] becomes the runner's end of a channel. Returns our end, or as send_runner_request(). */
 static int ask_runner(struct runner *runner, const struct runner_request *request,
 		      int fds[RUNNER_FDS_MAX])
@@ -110,7 +175,10 @@ static int ask_runner(struct runner *runner, const struct runner_request *reques
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
 		return -errno;
 	fds[0] = channel[1];
+	pthread_mutex_lock(&runner->lock);
+	follow_runner(runner);
 	err = send_runner_request(runner, request, fds, RUNNER_FDS_MAX);
+	pthread_mutex_unlock(&runner->lock);
 	close(channel[1]);
 	if (!err)
 		return channel[0];
@@ -122,8 +190,11 @@ int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zo
 		  int zone_fd, int said_fd)
 {
 	int fds[RUNNER_FDS_MAX] = { -1, zone_fd, said_fd }, err;
-	struct runner_request *request = calloc(1, sizeof(*request));
+	struct runner_request *request;
 
+	if (!runner)
+		return ERR_CLOSED;
+	request = calloc(1, sizeof(*request));
 	if (!request)
 		return -ENOMEM;
 	request->kind = RUNNER_VERIFY;
@@ -159,14 +230,21 @@ int runner_end(int command_fd, int *status)
 
 void runner_read_config(struct runner *runner, int fd)
 {
-	static const struct runner_request request = { .kind = RUNNER_READ };
-
-	(void)!send_runner_request(runner, &request, &fd, fd >= 0);
+	pthread_mutex_lock(&runner->lock);
+	follow_runner(runner);
+	put_fd(&runner->next_fd, fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1);
+	runner->has_next = true;
+	send_config(runner, fd);
+	pthread_mutex_unlock(&runner->lock);
 }
 
 void runner_keep_config(struct runner *runner)
 {
-	static const struct runner_request request = { .kind = RUNNER_KEEP };
-
-	(void)!send_runner_request(runner, &request, NULL, 0);
+	pthread_mutex_lock(&runner->lock);
+	follow_runner(runner);
+	put_fd(&runner->kept_fd, runner->next_fd);
+	runner->next_fd = -1;
+	runner->has_next = false;
+	send_keep(runner);
+	pthread_mutex_unlock(&runner->lock);
 }

@@ -15,7 +15,8 @@
  * (`config apply`) only from a file of root or of the owner of the configuration's file. Its only
  * capability is CAP_DAC_READ_SEARCH, by which it reads a configuration of another owner; a command
  * has none. Requests are structs of fixed size with descriptors (SCM_RIGHTS) on a SOCK_SEQPACKET
- * pair; the process ends when the daemon's end is closed.
+ * pair; the process ends when the daemon's end is closed. If it ends before, its parent starts the
+ * next one (base/parent.h).
  */
 #ifndef VOLLEY_CONFIG_RUNNER_H
 #define VOLLEY_CONFIG_RUNNER_H
@@ -33,15 +34,17 @@ struct runner_zone {
 	uint32_t serial;
 };
 
-/* Forks the process, which gets the configuration. 0 or -errno. To be called while the calling
- * process has no other thread, and before it gives up capabilities. */
-int runner_start(struct runner **out, const struct config *config)
+/* Adds the process to those that parent_start() starts (base/parent.h). It gets the configuration,
+ * which must be valid until then. If it ends, the next one reads the configuration's file, and the
+ * daemon passes it the text that is in force if that is another. 0 or -errno. */
+int runner_prepare(struct runner **out, const struct config *config)
 	__attribute__((warn_unused_result));
 
-/* The process ends, after the children that still run. NULL is allowed. */
+/* Lets the process go, which ends; commands that run do, too, when their descriptors are closed.
+ * NULL is allowed. */
 void runner_free(struct runner *runner);
 
-/* False: the process has ended, and no command can be run. */
+/* False: the process has ended with its parent, and no command can be run. */
 bool runner_is_alive(const struct runner *runner);
 
 /* A sentence for `degraded` if the process has ended, else "". */

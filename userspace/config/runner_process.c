@@ -157,7 +157,7 @@ static void read_runner_config(struct process *p, int fd)
 	}
 	config_free(config);
 	if (code)
-		log_debug("volley-runner: %s", err);
+		log_debug("%s", err);
 }
 
 static void keep_runner_config(struct process *p)
@@ -370,7 +370,7 @@ static void reap_children(struct process *p)
 		p->n_children--;
 }
 
-static int open_process(struct process *p, const struct config *config)
+static int open_process(struct process *p, const struct config *config, bool is_next)
 {
 	sigset_t signals;
 
@@ -384,21 +384,25 @@ static int open_process(struct process *p, const struct config *config)
 		return -errno;
 	prctl(PR_SET_NAME, "volley-runner");
 	p->path = config->path;
-	return collect_commands(&p->sets[COMMANDS_NOW], config);
+	if (!is_next)
+		return collect_commands(&p->sets[COMMANDS_NOW], config);
+	read_runner_config(p, -1);
+	keep_runner_config(p);
+	return 0;
 }
 
-void runner_process(int fd, const struct config *config)
+void runner_process(int fd, const struct config *config, bool is_next)
 {
 	struct process p = { .fd = fd };
 	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
-	int err = open_process(&p, config);
+	int err = open_process(&p, config, is_next);
 
 	if (!err)
 		err = privilege_drop_thread();
 	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
 	if (err)
-		log_error("volley-runner: %s", err_text(err));
+		log_error("%s", err_text(err));
 	fds[1].fd = p.signal_fd;
 	while (!err) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)

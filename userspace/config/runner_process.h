@@ -5,6 +5,7 @@
 #define VOLLEY_CONFIG_RUNNER_PROCESS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "config/config.h"
@@ -34,7 +35,8 @@ struct runner_reply {
 	int32_t status;
 };
 
-/* The process: serves requests on `fd` until the other end is closed. Does not return. */
-void runner_process(int fd, const struct config *config) __attribute__((noreturn));
+/* The process: serves requests on `fd` until the other end is closed. Does not return. `is_next`:
+ * one was before, and `config`, of which it takes only the path, is perhaps not in force. */
+void runner_process(int fd, const struct config *config, bool is_next) __attribute__((noreturn));
 
 #endif

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/kernel.h"
 #include "base/log.h"
+#include "base/parent.h"
 #include "base/sandbox.h"
 #include "broker/broker.h"
 #include "broker/sockets.h"
@@ -30,6 +31,7 @@
 /* Before heartbeat.c takes control's thread for one that hangs. Making maps of some hundred GiB
  * takes a minute. */
 #define BROKER_PATIENCE_MS 240000
+#define STOP_PATIENCE_MS   10000 /* for the end of the other processes */
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
@@ -267,25 +269,35 @@ static bool has_dpdk_port(const struct config *config)
 	return false;
 }
 
-/* Before any thread. */
-static int drop_privileges(const struct config *config)
+/* Broker and runner, and who starts them. Before any thread. */
+static int start_processes(struct daemon *d)
 {
+	const bool has_broker = !has_dpdk_port(d->config);
+	struct executable program;
+	char why[320]; /* if it is not there, recursion says so */
 	int err;
 
-	if (has_dpdk_port(config)) {
-		err = privilege_drop_alone();
-	} else {
-		err = broker_start(config, BROKER_PATIENCE_MS);
-		if (err) {
-			log_error("start: broker: %s", err_text(err));
-			return err;
-		}
-		port_set_helper(&sockets_helper);
-		err = privilege_drop();
-	}
+	if (executable_open(&program, NULL, why, sizeof(why)))
+		log_debug("start: %s", why);
+	err = runner_prepare(&d->runner, d->config);
+	if (!err && has_broker)
+		err = broker_prepare(d->config, BROKER_PATIENCE_MS);
+	if (!err)
+		err = parent_start(&program,
+				   has_broker ? privilege_drop_broker : privilege_drop_thread);
+	executable_close(&program);
 	if (err)
+		log_error("start: the parent of broker and runner: %s", err_text(err));
+	return err;
+}
+
+/* Before any thread. */
+static void drop_privileges(const struct config *config)
+{
+	if (!has_dpdk_port(config))
+		port_set_helper(&sockets_helper);
+	if (has_dpdk_port(config) ? privilege_drop_alone() : privilege_drop())
 		log_warn("capabilities that are not needed could not be given up");
-	return 0;
 }
 
 /* DPDK has threads, devices and files of its own, whose calls are not known. */
@@ -314,13 +326,11 @@ int daemon_run(struct config *config, bool keep)
 	join_parts(d);
 	block_signals();
 	close_memory();
-	err = runner_start(&d->runner, config);
-	if (err)
-		log_error("start: the process that runs commands: %s", err_text(err));
-	if (!err)
-		err = drop_privileges(config);
-	if (!err)
+	err = start_processes(d);
+	if (!err) {
+		drop_privileges(config);
 		start_sandbox(config);
+	}
 	rcu_register_thread();
 	rcu_thread_offline();
 	if (!err)
@@ -333,7 +343,7 @@ int daemon_run(struct config *config, bool keep)
 	if (has_started)
 		daemon_audit_stop(d->started_ns, d->keep);
 	rcu_unregister_thread();
-	broker_stop();
+	parent_stop(broker_stop() ? STOP_PATIENCE_MS : 0);
 	heartbeat_fini(&d->heartbeat);
 	free(d);
 	return err;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "querier/executable.h"
+#include "base/started.h"
 
 /* The only function of DPDK here: its headers want flags of their own. NULL in a build without. */
 const char *rte_version(void) __attribute__((weak));
@@ -34,7 +34,7 @@ static const char *unbound_version(void)
 	char err[320];
 
 	if (!executable_open(&program, NULL, err, sizeof(err)))
-		executable_libunbound(&program, text, sizeof(text));
+		started_ask_libunbound(&program, text, sizeof(text));
 	executable_close(&program);
 	return *text ? text : "not found";
 }

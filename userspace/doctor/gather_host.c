@@ -222,13 +222,14 @@ static int64_t read_caps(int pid)
 	return read_key(path, "CapPrm", 16);
 }
 
-static bool is_broker_of(int number, int pid)
+/* Its parent has what the daemon has given up: the broker's. */
+static bool is_parent_of_broker(int number, int pid)
 {
 	char comm[32], path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", number);
 	return !doctor_read_line(comm, sizeof(comm), "/proc/%d/comm", number) &&
-	       !strcmp(comm, "volley-broker") && read_key(path, "PPid", 10) == pid;
+	       !strcmp(comm, "volley-parent") && read_key(path, "PPid", 10) == pid;
 }
 
 /* Those of the daemon and of its broker, which has what the daemon has given up; or -errno. */
@@ -241,7 +242,7 @@ static int64_t read_caps_of_both(int pid)
 	while (caps >= 0 && proc && (entry = readdir(proc))) {
 		int number = atoi(entry->d_name);
 
-		if (number <= 0 || !is_broker_of(number, pid))
+		if (number <= 0 || !is_parent_of_broker(number, pid))
 			continue;
 		more = read_caps(number);
 		caps |= more > 0 ? more : 0;

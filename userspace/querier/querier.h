@@ -40,7 +40,7 @@
 #include <stddef.h>
 
 #include "querier/bells.h"
-#include "querier/executable.h"
+#include "base/executable.h"
 #include "resolver/resolver_config.h"
 #include "resolver/resolver_counters.h"
 #include "resolver/resolver_question.h"

@@ -5,14 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,6 +17,8 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "tap/tap.h"
+
+#define REAP_MS 10000 /* for the end of a process that was killed; it comes at once */
 
 static void close_fd(int *fd)
 {
@@ -203,13 +202,13 @@ int session_start(struct session *s, const struct session_config *config)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	err = executable_start(config->program, ends[1], &s->pid);
+	err = started_execute(&s->started, config->program, EXECUTABLE_SERVE, ends[1]);
 	close(ends[1]);
 	s->socket_fd = ends[0];
-	if (err)
-		s->pid = 0;
-	else
+	if (!err) {
+		s->pid = s->started.pid;
 		err = send_hello(s, config);
+	}
 	return err == -EPIPE ? 0 : err; /* it has ended, and session_hear() perhaps reads why */
 }
 
@@ -264,31 +263,36 @@ void session_fail(struct session *s, const struct session_config *config, int co
 void session_kill(const struct session *s)
 {
 	if (s->pid)
-		kill(s->pid, SIGKILL);
+		started_kill(&s->started);
+}
+
+static int await_session(struct session *s, int wait_ms, int *status)
+{
+	int err = s->pid ? started_await(&s->started, wait_ms, status) : 0;
+
+	if (err != -ETIMEDOUT)
+		s->pid = 0;
+	return err;
 }
 
 void session_end(struct session *s, int wait_ms)
 {
-	struct pollfd wait = { .events = POLLIN };
+	int status;
 
 	close_fd(&s->socket_fd);
-	if (!s->pid)
-		return;
-	wait.fd = pidfd_open(s->pid, 0);
-	if (wait.fd < 0 || poll(&wait, 1, wait_ms) != 1)
+	if (await_session(s, wait_ms, &status) == -ETIMEDOUT)
 		session_kill(s);
-	close_fd(&wait.fd);
 }
 
 int session_reap(struct session *s)
 {
 	int status = 0;
 
-	if (!s->pid)
-		return 0;
-	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	s->pid = 0;
+	if (await_session(s, REAP_MS, &status) == -ETIMEDOUT) {
+		log_error("the resolver's process %d does not end", (int)s->pid);
+		started_forget(&s->started);
+		s->pid = 0;
+	}
 	return status;
 }
 

@@ -6,8 +6,8 @@
  *	session_new(): memory, sockets ─► session_start(): process, "started" ─► serves
  *	    ─► the socket ends, or session_kill() ─► session_reap() ─► session_free(): memory
  *
- * The thread that starts the process must live as long as it, because the process ends with that
- * thread.
+ * Without a parent (base/parent.h), the thread that starts the process must live as long as it,
+ * because the process ends with that thread.
  */
 #ifndef VOLLEY_QUERIER_SESSION_H
 #define VOLLEY_QUERIER_SESSION_H
@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "querier/bells.h"
-#include "querier/executable.h"
+#include "base/started.h"
 #include "resolver/board.h"
 #include "resolver/resolver_config.h"
 #include "resolver/shared_memory.h"
@@ -38,6 +38,7 @@ struct session {
 	int socket_fd;
 	int memory_fd; /* until the process has it */
 	pid_t pid;     /* 0: there is no process */
+	struct started started;
 	int doors[RESOLVER_THREADS_MAX]
 		 [2]; /* [0]: for knocking; [1]: the process's, until it has it */
 	struct tap_outlet outlets[RESOLVER_THREADS_MAX];
@@ -79,7 +80,8 @@ void session_kill(const struct session *s);
 /* Closes the socket, so that the process ends by itself; kills it after wait_ms. */
 void session_end(struct session *s, int wait_ms);
 
-/* Waits for the end of the process and returns the status of waitpid(). 0: there was none. */
+/* Waits for the end of the process, which must have been told to end, and returns the status of
+ * waitpid(). 0: there was no process, or there is no status. */
 int session_reap(struct session *s);
 
 /* Resident memory of a process. 0: there is none. Any thread. */

@@ -19,7 +19,9 @@
 #include "base/affinity.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/kernel.h"
 #include "base/log.h"
+#include "base/parent.h"
 #include "base/sandbox.h"
 #include "querier/querier_state.h"
 
@@ -374,7 +376,10 @@ void *watch_run(void *querier)
 	struct session *s = NULL;
 	uint64_t due_ns = 0;
 
-	sandbox_enter(SANDBOX_CONTROL); /* it starts the process */
+	/* Without a parent, the process gets the right to read files from this thread. */
+	if (parent_is_there() ? privilege_drop_all() : privilege_drop_thread())
+		log_warn("the querier's thread could not give up capabilities");
+	sandbox_enter(SANDBOX_CONTROL);
 	while (!is_to_stop(q)) {
 		s = s ? watch_session(q, s) : watch_down(q, &due_ns);
 		if (!s && q->first_code)

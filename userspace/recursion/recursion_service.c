@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/started.h"
 #include "cache/keeper.h"
 #include "cache/generations.h"
 #include "bpf/tables.h"
@@ -532,7 +533,7 @@ static int open_recursion(struct recursion *r)
 {
 	if (executable_open(&r->program, r->env.programs, r->no_program, sizeof(r->no_program)))
 		log_warn("recursion is not possible: %s", r->no_program);
-	executable_libunbound(&r->program, r->libunbound, sizeof(r->libunbound));
+	started_ask_libunbound(&r->program, r->libunbound, sizeof(r->libunbound));
 	r->querier_env = (struct querier_env){
 		.program = &r->program,
 		.bells = &r->bells,

@@ -93,10 +93,9 @@ struct shared_layout {
 /* Pure. */
 void shared_layout_make(struct shared_layout *out, const struct shared_sizes *sizes);
 
-/* --- What is said over the socket ------------------------------------------------------------- */
+/* --- What is said over the socket: SOCK_SEQPACKET, the file EXECUTABLE_SERVE_FD --------------- */
 
-#define SHARED_SOCKET_FD 3   /* in the resolver's process: SOCK_SEQPACKET */
-#define SHARED_FDS_MAX   128 /* of one message: SCM_MAX_FD is 253 */
+#define SHARED_FDS_MAX 128 /* of one message: SCM_MAX_FD is 253 */
 
 /* The first message: with the memory file. The files of doors, one for each thread, and of bells,
  * one for each desk, follow in messages of one octet with at most SHARED_FDS_MAX files each. */

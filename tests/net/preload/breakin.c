@@ -152,12 +152,12 @@ static long take_victims_file(void)
 
 static long kill_victim(void)
 {
-	return (long)syscall(SYS_kill, victim, 0);
+	return (long)syscall(SYS_kill, victim, SIGURG);
 }
 
 static long kill_victims_thread(void)
 {
-	return (long)syscall(SYS_tgkill, victim, victim, 0);
+	return (long)syscall(SYS_tgkill, victim, victim, SIGURG);
 }
 
 static long execute(void)

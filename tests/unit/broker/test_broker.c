@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A guardian and its brokers, without anything to load: each call ends, whatever they do. */
+/* A broker and its parent, without anything to load: each call ends, whatever they do. */
 #include "broker/broker.h"
 
 #include <errno.h>
@@ -22,25 +22,10 @@
 #include "broker/channel.h"
 #include "broker/serve.h"
 #include "tests/lib/must.h"
+#include "tests/lib/parenttest.h"
 
 #define FOR_EVER_MS 60000
 #define WAIT_MS     20000 /* for a process on a busy machine */
-
-/* The only child of a process, or 0. */
-static pid_t child_of(pid_t parent)
-{
-	char path[64];
-	int pid = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
-	file = fopen(path, "r");
-	if (file && fscanf(file, "%d", &pid) != 1)
-		pid = 0;
-	if (file)
-		fclose(file);
-	return pid;
-}
 
 static void sleep_ms(unsigned int ms)
 {
@@ -50,10 +35,10 @@ static void sleep_ms(unsigned int ms)
 }
 
 /* The broker that follows `before`; 0: the first one. */
-static pid_t await_broker(pid_t guardian, pid_t before)
+static pid_t await_broker(pid_t parent_pid, pid_t before)
 {
 	for (int i = 0; i < WAIT_MS; i++) {
-		const pid_t pid = child_of(guardian);
+		const pid_t pid = parenttest_child_of(parent_pid);
 
 		if (pid && pid != before)
 			return pid;
@@ -73,30 +58,31 @@ static int call(void)
 	return broker_call(&request, NULL, &reply, &out);
 }
 
-static void start_broker(uint32_t patience_ms, pid_t *guardian, pid_t *pid)
+static void start_broker(uint32_t patience_ms, pid_t *parent_pid, pid_t *pid)
 {
-	MUST(!broker_start(NULL, patience_ms));
-	*guardian = child_of(getpid());
-	MUST(*guardian);
-	*pid = await_broker(*guardian, 0);
+	MUST(!broker_prepare(NULL, patience_ms));
+	MUST(!parenttest_start());
+	*parent_pid = parenttest_child_of(getpid());
+	MUST(*parent_pid);
+	*pid = await_broker(*parent_pid, 0);
 	assert_string_equal(broker_problem(), "");
 }
 
 static void test_a_broker_that_hangs(void **state)
 {
-	pid_t guardian, pid;
+	pid_t parent_pid, pid;
 
 	(void)state;
-	start_broker(100, &guardian, &pid);
+	start_broker(100, &parent_pid, &pid);
 	kill(pid, SIGSTOP);
 	assert_int_equal(call(), ERR_BROKER);
 	assert_string_not_equal(broker_problem(), "");
 	for (int i = 0; i < 1000; i++) /* does not wait again */
 		assert_int_equal(call(), ERR_BROKER);
-	broker_stop();
-	kill(guardian, SIGKILL);
-	waitpid(guardian, NULL, 0);
-	kill(pid, SIGKILL);
+	assert_false(broker_stop());
+	parent_stop(0);
+	kill(parent_pid, SIGKILL); /* and with it the broker */
+	waitpid(parent_pid, NULL, 0);
 }
 
 /* The daemon's ends of the channels, which broker.c keeps to itself. */
@@ -114,14 +100,14 @@ static void find_channels(int channels[BROKER_N_CHANNELS])
 }
 
 /* The daemon reads nothing of the second channel, and replies fill it: then there is no room to
- * tell that a broker has died. The guardian starts the next one all the same. */
+ * tell that a broker has died. The parent starts the next one all the same. */
 static void test_a_channel_that_is_full(void **state)
 {
 	int channels[BROKER_N_CHANNELS], n;
-	pid_t guardian, pid;
+	pid_t parent_pid, pid;
 
 	(void)state;
-	start_broker(FOR_EVER_MS, &guardian, &pid);
+	start_broker(FOR_EVER_MS, &parent_pid, &pid);
 	find_channels(channels);
 	/* the broker reads no more when it waits for room for a reply */
 	for (n = 0; n < 100000; n++)
@@ -132,13 +118,14 @@ static void test_a_channel_that_is_full(void **state)
 		}
 	assert_in_range(n, 10, 99999);
 	kill(pid, SIGKILL);
-	await_broker(guardian, pid);
+	await_broker(parent_pid, pid);
 	while (call() == ERR_BROKER) /* the news of the death */
 		continue;
 	assert_int_equal(call(), 0);
 	assert_string_equal(broker_problem(), "");
-	broker_stop();
-	assert_int_equal(waitpid(guardian, NULL, 0), -1);
+	assert_true(broker_stop());
+	parenttest_stop();
+	assert_int_equal(waitpid(parent_pid, NULL, 0), -1);
 }
 
 static void send_find(int fd, uint32_t number)
@@ -160,15 +147,15 @@ static void test_a_request_that_is_lost(void **state)
 	struct broker_reply reply;
 	struct broker_fds none;
 	bool is_told = false;
-	pid_t guardian, pid;
+	pid_t parent_pid, pid;
 
 	(void)state;
-	start_broker(FOR_EVER_MS, &guardian, &pid);
+	start_broker(FOR_EVER_MS, &parent_pid, &pid);
 	find_channels(channels);
 	kill(pid, SIGSTOP);
 	send_find(channels[0], 1000);
 	kill(pid, SIGKILL);
-	await_broker(guardian, pid);
+	await_broker(parent_pid, pid);
 	send_find(channels[0], 1001);
 	do {
 		assert_int_equal(channel_receive(channels[0], &reply, sizeof(reply),
@@ -179,7 +166,8 @@ static void test_a_request_that_is_lost(void **state)
 	} while (reply.number != 1001);
 	assert_true(is_told);
 	assert_int_equal(reply.code, 0);
-	broker_stop();
+	assert_true(broker_stop());
+	parenttest_stop();
 }
 
 /* The reply to a request that changed the program is lost: the daemon's number is an old one. */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include "base/err.h"
 #include "config/config.h"
 #include "config/runner_process.h"
+#include "tests/lib/parenttest.h"
 #include "tests/lib/tmpfolder.h"
 
 static const struct runner_zone of = { "example.net.", "/the/file", 7 };
@@ -44,8 +46,15 @@ static struct runner *start_with(const char *script)
 	const struct config config = { .path = tmpfolder_file, .zones = &zone, .n_zones = 1 };
 	struct runner *runner;
 
-	assert_int_equal(runner_start(&runner, &config), 0);
+	assert_int_equal(runner_prepare(&runner, &config), 0);
+	assert_int_equal(parenttest_start(), 0);
 	return runner;
+}
+
+static void end_runner(struct runner *runner)
+{
+	runner_free(runner);
+	parenttest_stop();
 }
 
 static int run_script(struct runner *runner, const char *script, int *status)
@@ -74,7 +83,7 @@ static void runs_what_the_configuration_has(void **state)
 	assert_int_equal(run_script(runner, "exit 3", &status), 0);
 	assert_int_equal(WEXITSTATUS(status), 3);
 	assert_int_equal(run_script(runner, "exit 4", &status), ERR_NOT_FOUND);
-	runner_free(runner);
+	end_runner(runner);
 	assert_int_equal(run_script(NULL, "exit 3", &status), ERR_CLOSED);
 }
 
@@ -88,7 +97,7 @@ static void gives_no_capability(void **state)
 	(void)state;
 	assert_int_equal(run_script(runner, script, &status), 0);
 	assert_int_equal(status, 0);
-	runner_free(runner);
+	end_runner(runner);
 }
 
 /* Writes a configuration with a zone whose command is `sh -c SCRIPT FILE`. */
@@ -131,7 +140,7 @@ static void reads_the_configuration_again(void **state)
 	runner_keep_config(runner);
 	assert_int_equal(run_script(runner, "exit 1", &status), ERR_NOT_FOUND);
 	assert_int_equal(run_script(runner, "exit 3", &status), 0);
-	runner_free(runner);
+	end_runner(runner);
 	unlink(tmpfolder_file);
 }
 
@@ -156,7 +165,7 @@ static void takes_a_text_only_of_the_owner(void **state)
 		assert_int_equal(run_script(runner, "exit 2", &status), 0);
 	}
 	close(fd);
-	runner_free(runner);
+	end_runner(runner);
 	unlink(tmpfolder_file);
 }
 
@@ -189,7 +198,7 @@ static void assert_ignored(const void *octets, size_t n, unsigned int n_fds)
 	pid = fork();
 	if (!pid) {
 		close(pair[0]);
-		runner_process(pair[1], &config);
+		runner_process(pair[1], &config, false);
 	}
 	close(pair[1]);
 	memcpy(CMSG_DATA(&control.head), fds, n_fds * sizeof(int));
@@ -251,12 +260,25 @@ static void a_command_ends_with_the_daemon(void **state)
 	while (!kill(pid, 0))
 		usleep(1000);
 	assert_true(runner_is_alive(runner));
-	runner_free(runner);
+	end_runner(runner);
 	close(null);
 	unlink(tmpfolder_file);
 }
 
-static void tells_that_it_has_ended(void **state)
+/* The runner that follows one that was killed. */
+static void kill_one_runner(void)
+{
+	const pid_t parent_pid = parenttest_child_of(getpid());
+	pid_t before, now;
+
+	while (!(before = parenttest_child_of(parent_pid)))
+		usleep(1000);
+	kill(before, SIGKILL);
+	while (!(now = parenttest_child_of(parent_pid)) || now == before)
+		usleep(1000);
+}
+
+static void tells_that_a_child_has_ended(void **state)
 {
 	struct runner *runner = start_with("kill -KILL $PPID; exit 1");
 	int status;
@@ -265,29 +287,81 @@ static void tells_that_it_has_ended(void **state)
 	/* The child is killed, which would have told the end. */
 	assert_int_equal(run_script(runner, "kill -KILL $PPID; exit 1", &status), ERR_CLOSED);
 	assert_true(runner_is_alive(runner));
-	runner_free(runner);
-	runner = start_with("read p <$0; kill -KILL $p; exit 0");
-	write_config("");
-	{
-		int fd = open(tmpfolder_file, O_WRONLY | O_TRUNC | O_CLOEXEC);
-		char path[64];
-		FILE *f;
-		int pid = 0;
+	end_runner(runner);
+}
 
-		snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-		f = fopen(path, "r");
-		assert_non_null(f);
-		assert_int_equal(fscanf(f, "%d", &pid), 1);
-		fclose(f);
-		dprintf(fd, "%d\n", pid);
-		close(fd);
-	}
-	assert_int_equal(run_script(runner, "read p <$0; kill -KILL $p; exit 0", &status), 0);
+/* The configuration of the start, of a reload, and a text that was passed; and the one that is
+ * being put in place. */
+static void the_next_one_knows_what_is_in_force(void **state)
+{
+	struct runner *runner;
+	int fd = memfd_create("text", MFD_CLOEXEC), status;
+
+	(void)state;
+	write_config("exit 1");
+	runner = start_with("exit 1");
+	kill_one_runner();
+	assert_int_equal(run_script(runner, "exit 1", &status), 0);
+	write_config("exit 2");
+	runner_read_config(runner, -1);
+	kill_one_runner();
+	assert_int_equal(run_script(runner, "exit 2", &status), 0);
+	runner_keep_config(runner);
+	assert_true(fd >= 0);
+	put_config(fd, "exit 3");
+	runner_read_config(runner, fd);
+	kill_one_runner();
+	assert_int_equal(run_script(runner, "exit 3", &status), 0);
+	runner_keep_config(runner);
+	close(fd);
+	kill_one_runner();
+	kill_one_runner();
+	assert_int_equal(run_script(runner, "exit 3", &status), 0);
+	runner_read_config(runner, -1);
+	runner_keep_config(runner);
+	kill_one_runner();
+	assert_int_equal(run_script(runner, "exit 3", &status), ERR_NOT_FOUND);
+	end_runner(runner);
+	unlink(tmpfolder_file);
+}
+
+static void a_command_outlives_the_runner(void **state)
+{
+	static const char script[] = "read line <$0; test $line = end";
+	struct runner *runner = start_with(script);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd, fifo, status = -1;
+
+	(void)state;
+	assert_int_equal(mkfifo(tmpfolder_file, 0600), 0);
+	fd = runner_verify(runner, verify_digest(command(script)), &of, null, null);
+	assert_true(fd >= 0);
+	fifo = open(tmpfolder_file, O_WRONLY | O_CLOEXEC); /* it runs */
+	kill_one_runner();
+	dprintf(fifo, "end\n");
+	close(fifo);
+	while (recv(fd, &status, 1, MSG_PEEK) < 0)
+		assert_int_equal(errno, EINTR);
+	assert_int_equal(runner_end(fd, &status), 0);
+	assert_int_equal(status, 0);
+	close(fd);
+	end_runner(runner);
+	close(null);
+	unlink(tmpfolder_file);
+}
+
+static void ends_with_its_parent(void **state)
+{
+	struct runner *runner = start_with("exit 0");
+	int status;
+
+	(void)state;
+	assert_string_equal(runner_problem(runner), "");
+	kill(parenttest_child_of(getpid()), SIGKILL);
 	while (runner_is_alive(runner))
 		usleep(1000);
 	assert_int_equal(run_script(runner, "exit 0", &status), ERR_CLOSED);
-	runner_free(runner);
-	unlink(tmpfolder_file);
+	assert_string_not_equal(runner_problem(runner), "");
+	end_runner(runner);
 }
 
 int main(void)
@@ -299,7 +373,10 @@ int main(void)
 		cmocka_unit_test(takes_a_text_only_of_the_owner),
 		cmocka_unit_test(bears_any_request),
 		cmocka_unit_test(a_command_ends_with_the_daemon),
-		cmocka_unit_test(tells_that_it_has_ended),
+		cmocka_unit_test(tells_that_a_child_has_ended),
+		cmocka_unit_test(the_next_one_knows_what_is_in_force),
+		cmocka_unit_test(a_command_outlives_the_runner),
+		cmocka_unit_test(ends_with_its_parent),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

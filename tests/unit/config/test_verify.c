@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "config/config.h"
+#include "tests/lib/parenttest.h"
 #include "tests/lib/tmpfolder.h"
 
 static struct zone *zone;
@@ -46,12 +47,14 @@ static int run_command(struct verify *verify)
 	struct runner *runner;
 	int err;
 
-	assert_int_equal(runner_start(&runner, &config), 0);
+	assert_int_equal(runner_prepare(&runner, &config), 0);
+	assert_int_equal(parenttest_start(), 0);
 	why[0] = 0;
 	err = verify_run(runner, verify, zone, "example.net.", "/the/file", &cancel, why,
 			 sizeof(why));
 	assert_true(runner_is_alive(runner));
 	runner_free(runner);
+	parenttest_stop();
 	return err;
 }
 

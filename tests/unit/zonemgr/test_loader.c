@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "config/config.h"
 #include "config/runner.h"
+#include "tests/lib/parenttest.h"
 #include "tests/lib/tmpfolder.h"
 
 #define ZONE "zones/example.net.zone"
@@ -77,7 +78,9 @@ static int start_runner(void)
 	if (!err)
 		err = verify_copy(&zones[1].verify, hold("b"));
 	if (!err)
-		err = runner_start(&runner, &config);
+		err = runner_prepare(&runner, &config);
+	if (!err)
+		err = parenttest_start();
 	verify_fini(&zones[0].verify);
 	verify_fini(&zones[1].verify);
 	return err;
@@ -92,6 +95,7 @@ static int make(void **state)
 static int drop(void **state)
 {
 	runner_free(runner);
+	parenttest_stop();
 	unlink(gate_of("a"));
 	unlink(gate_of("b"));
 	return tmpfolder_remove(state);

@@ -1,26 +1,23 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "querier/executable.h"
+#include "base/executable.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/kernel.h"
-#include "resolver/shared_memory.h"
 
-#define PROGRAM_NAME       "volley-resolver"
-#define PROGRAM_FD         (SHARED_SOCKET_FD + 1) /* in the new process, until it runs */
-#define PROGRAM_FDS_FROM   16 /* our own files are above all that are named there */
-#define PROGRAM_VERSION_MS 2000
+#define PROGRAM_NAME     "volley-resolver"
+#define PROGRAM_FD       (EXECUTABLE_SERVE_FD + 1) /* in the new process, until it runs */
+#define PROGRAM_FDS_FROM 16 /* our own files are above all that are named there */
 
 /* --- Found ------------------------------------------------------------------------------------ */
 
@@ -126,10 +123,19 @@ static int set_spawning_files(struct spawning *s, const struct executable *progr
 	return -(err ? err : posix_spawn_file_actions_addclosefrom_np(&s->files, PROGRAM_FD + 1));
 }
 
-static int spawn_program(const struct executable *program, int fd, int at, const char *task,
+static const struct task {
+	const char *argument;
+	int at; /* the number of the file */
+} tasks[EXECUTABLE_N_TASKS] = {
+	[EXECUTABLE_SERVE] = { "--serve", EXECUTABLE_SERVE_FD },
+	[EXECUTABLE_VERSION] = { "--version", STDOUT_FILENO },
+};
+
+static int spawn_program(const struct executable *program, const struct task *task, int fd,
 			 pid_t *pid)
 {
-	char *const argv[] = { (char *)(uintptr_t)PROGRAM_NAME, (char *)(uintptr_t)task, NULL };
+	char *const argv[] = { (char *)(uintptr_t)PROGRAM_NAME, (char *)(uintptr_t)task->argument,
+			       NULL };
 	struct spawning s;
 	char path[32];
 	int err = init_spawning(&s);
@@ -139,67 +145,22 @@ static int spawn_program(const struct executable *program, int fd, int at, const
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", PROGRAM_FD);
 	err = set_spawning_signals(&s);
 	if (!err)
-		err = set_spawning_files(&s, program, fd, at);
+		err = set_spawning_files(&s, program, fd, task->at);
 	if (!err)
 		err = -posix_spawn(pid, path, &s.files, &s.attr, argv, environ);
 	fini_spawning(&s);
 	return err;
 }
 
-int executable_start(const struct executable *program, int socket_fd, pid_t *pid)
+int executable_spawn(const struct executable *program, enum executable_task task, int fd,
+		     pid_t *pid)
 {
-	int high = fcntl(socket_fd, F_DUPFD_CLOEXEC, PROGRAM_FDS_FROM);
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, PROGRAM_FDS_FROM);
 	int err = high < 0 ? -errno : privilege_pass_reading();
 
 	if (!err)
-		err = spawn_program(program, high, SHARED_SOCKET_FD, "--serve", pid);
+		err = spawn_program(program, &tasks[task], high, pid);
 	if (high >= 0)
 		close(high);
 	return err;
-}
-
-/* --- Asked ------------------------------------------------------------------------------------ */
-
-static size_t hear_program(int fd, char *text, size_t cap)
-{
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
-	size_t n = 0;
-	ssize_t got = 1;
-
-	while (got > 0 && n < cap - 1 && poll(&wait, 1, PROGRAM_VERSION_MS) == 1) {
-		got = read(fd, text + n, cap - 1 - n);
-		n += got > 0 ? (size_t)got : 0;
-	}
-	text[n] = 0;
-	return n;
-}
-
-void executable_libunbound(const struct executable *program, char *out, size_t cap)
-{
-	static const char before[] = "libunbound ";
-	int fds[2], high = -1, status;
-	const char *at = NULL;
-	char text[256] = "";
-	pid_t pid;
-
-	*out = 0;
-	if (program->fd < 0 || pipe2(fds, O_CLOEXEC))
-		return;
-	high = fcntl(fds[1], F_DUPFD_CLOEXEC, PROGRAM_FDS_FROM);
-	close(fds[1]);
-	if (high >= 0 && !spawn_program(program, high, STDOUT_FILENO, "--version", &pid)) {
-		close(high);
-		high = -1;
-		if (hear_program(fds[0], text, sizeof(text)))
-			at = strstr(text, before);
-		kill(pid, SIGKILL); /* it has said all that is asked */
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-	}
-	if (high >= 0)
-		close(high);
-	close(fds[0]);
-	if (at)
-		snprintf(out, cap, "%.*s", (int)strcspn(at + sizeof(before) - 1, "\n"),
-			 at + sizeof(before) - 1);
 }

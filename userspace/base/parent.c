@@ -1,0 +1,346 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/parent.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+
+#define NAME         "volley-parent"
+#define STARTERS_MAX 8 /* a reload has two resolvers for a moment */
+#define PAUSE_MIN_MS 10
+#define PAUSE_MAX_MS 5000 /* between a child that ends at once and the next one */
+
+struct child {
+	struct parent_child is;
+	pid_t pid; /* 0: it does not run */
+	bool is_next;
+	bool is_done; /* the daemon has let it go */
+	uint64_t begun_ns;
+	uint64_t due_ns;
+	unsigned int pause_ms;
+};
+
+static struct {
+	struct child children[PARENT_CHILDREN_MAX];
+	unsigned int n_children;
+	int fd; /* the daemon's end */
+	pid_t pid;
+} parent = { .fd = -1 };
+
+/* The process itself. */
+struct parent_process {
+	int fd;
+	int signal_fd;
+	const struct executable *program;
+	unsigned int n_starters;
+};
+
+/* --- A new process ---------------------------------------------------------------------------- */
+
+static int compare_kept_files(const void *a, const void *b)
+{
+	const int *one = a, *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
+/* Closes all files but the standard ones and these n: others must end with the process that they
+ * belong to. */
+static void close_all_but(int *fds, unsigned int n, const char *name)
+{
+	unsigned int from = STDERR_FILENO + 1;
+
+	qsort(fds, n, sizeof(*fds), compare_kept_files);
+	for (unsigned int i = 0; i < n; i++) {
+		if (fds[i] < (int)from)
+			continue;
+		if (from < (unsigned int)fds[i])
+			(void)close_range(from, (unsigned int)fds[i] - 1, 0);
+		from = (unsigned int)fds[i] + 1;
+	}
+	(void)close_range(from, ~0u, 0);
+	prctl(PR_SET_NAME, name, 0, 0, 0);
+	log_open(name, log_get_level());
+}
+
+/* Ends with the process above. False: that has ended already. */
+static bool end_with_the_one_above(pid_t above)
+{
+	return !prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == above;
+}
+
+static void run_one_child(struct child *c, pid_t above)
+{
+	int status = 1;
+
+	if (end_with_the_one_above(above)) {
+		close_all_but(c->is.fds, c->is.n_fds, c->is.name);
+		status = c->is.run(c->is.user, c->is_next);
+		log_close();
+	}
+	_exit(status);
+}
+
+static void start_one_child(struct child *c)
+{
+	const pid_t self = getpid(), pid = fork();
+
+	if (!pid)
+		run_one_child(c, self);
+	c->begun_ns = clock_ns();
+	c->is_next = true;
+	if (pid > 0) {
+		c->pid = pid;
+		return;
+	}
+	log_error("%s: cannot be started: %s", c->is.name, err_text(-errno));
+	c->due_ns = c->begun_ns + PAUSE_MAX_MS * CLOCK_NS_PER_MS;
+}
+
+/* Starts each child that is due. How long to wait for the next one, in ms; -1: for ever. */
+static int start_due_children(void)
+{
+	int wait_ms = -1, ms;
+
+	for (unsigned int i = 0; i < parent.n_children; i++) {
+		struct child *c = &parent.children[i];
+		const uint64_t now_ns = clock_ns();
+
+		if (c->pid || c->is_done)
+			continue;
+		if (now_ns >= c->due_ns)
+			start_one_child(c);
+		if (c->pid)
+			continue;
+		ms = (int)((c->due_ns - now_ns) / CLOCK_NS_PER_MS) + 1;
+		wait_ms = wait_ms < 0 || ms < wait_ms ? ms : wait_ms;
+	}
+	return wait_ms;
+}
+
+/* --- Ends ------------------------------------------------------------------------------------- */
+
+static void end_one_child(struct child *c, int status)
+{
+	const uint64_t now_ns = clock_ns();
+
+	c->pid = 0;
+	c->is_done = WIFEXITED(status) && !WEXITSTATUS(status);
+	if (c->is_done)
+		return;
+	log_error("%s: it has ended by %s %d: the next one starts", c->is.name,
+		  WIFSIGNALED(status) ? "signal" : "status",
+		  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	log_flush();
+	if (c->is.on_end)
+		c->is.on_end(c->is.user);
+	if (!c->pause_ms || now_ns - c->begun_ns > CLOCK_NS_PER_S)
+		c->pause_ms = PAUSE_MIN_MS;
+	c->due_ns = now_ns + c->pause_ms * CLOCK_NS_PER_MS;
+	c->pause_ms = c->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : c->pause_ms * 2;
+}
+
+static void take_end(struct parent_process *p, pid_t pid, int status)
+{
+	for (unsigned int i = 0; i < parent.n_children; i++)
+		if (parent.children[i].pid == pid) {
+			end_one_child(&parent.children[i], status);
+			return;
+		}
+	p->n_starters--;
+}
+
+static void reap_all(struct parent_process *p)
+{
+	struct signalfd_siginfo info;
+	int status;
+	pid_t pid;
+
+	while (read(p->signal_fd, &info, sizeof(info)) > 0)
+		continue;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		take_end(p, pid, status);
+}
+
+/* --- Requests --------------------------------------------------------------------------------- */
+
+static void fork_starter(struct parent_process *p, struct starter_request *request)
+{
+	const pid_t self = getpid();
+	struct executable program = *p->program;
+	int fds[] = { request->channel, request->file, program.fd };
+	pid_t pid;
+
+	if (p->n_starters >= STARTERS_MAX) {
+		starter_refuse(request, -EAGAIN);
+		return;
+	}
+	pid = fork();
+	if (!pid) {
+		if (!end_with_the_one_above(self))
+			_exit(1);
+		close_all_but(fds, sizeof(fds) / sizeof(fds[0]), "volley-starter");
+		starter_run(&program, request);
+		_exit(0);
+	}
+	if (pid < 0)
+		starter_refuse(request, -errno);
+	else
+		p->n_starters++;
+}
+
+/* False: the daemon has ended, or has let the parent go. */
+static bool obey_daemon(struct parent_process *p)
+{
+	struct starter_request request;
+	int err = starter_receive(p->fd, &request);
+
+	if (!err) {
+		fork_starter(p, &request);
+		starter_close(&request);
+	}
+	return err != ERR_CLOSED;
+}
+
+static bool are_children_done(void)
+{
+	for (unsigned int i = 0; i < parent.n_children; i++)
+		if (parent.children[i].pid)
+			return false;
+	return true;
+}
+
+static int open_parent(struct parent_process *p, int (*drop)(void))
+{
+	int fds[2 + PARENT_CHILDREN_MAX * PARENT_FDS_MAX], n = 0;
+	sigset_t signals;
+
+	fds[n++] = p->fd;
+	fds[n++] = p->program->fd;
+	for (unsigned int i = 0; i < parent.n_children; i++)
+		for (unsigned int j = 0; j < parent.children[i].is.n_fds; j++)
+			fds[n++] = parent.children[i].is.fds[j];
+	close_all_but(fds, (unsigned int)n, NAME);
+	if (drop() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		log_warn("capabilities that are not needed could not be given up");
+	/* Signals of the terminal and of systemd are for the daemon. */
+	sigfillset(&signals);
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	p->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return p->signal_fd < 0 ? -errno : 0;
+}
+
+static void run_parent(struct parent_process *p, pid_t daemon, int (*drop)(void))
+{
+	struct pollfd fds[2] = { { .fd = p->fd, .events = POLLIN }, { .events = POLLIN } };
+	bool has_daemon = true;
+
+	if (open_parent(p, drop) || !end_with_the_one_above(daemon))
+		_exit(1);
+	fds[1].fd = p->signal_fd;
+	while (has_daemon || !are_children_done()) {
+		int wait_ms = has_daemon ? start_due_children() : -1;
+
+		if (poll(fds, 2, wait_ms) < 0 && errno != EINTR)
+			_exit(1);
+		if (fds[1].revents)
+			reap_all(p);
+		if (has_daemon && fds[0].revents)
+			has_daemon = obey_daemon(p);
+		if (!has_daemon)
+			fds[0].fd = -1;
+		log_flush();
+	}
+	_exit(0);
+}
+
+/* --- The daemon's side ------------------------------------------------------------------------ */
+
+void parent_add(const struct parent_child *child)
+{
+	if (parent.n_children < PARENT_CHILDREN_MAX)
+		parent.children[parent.n_children++] = (struct child){ .is = *child };
+}
+
+static void drop_children(void)
+{
+	while (parent.n_children) {
+		const struct parent_child *is = &parent.children[--parent.n_children].is;
+
+		for (unsigned int i = 0; i < is->n_fds; i++)
+			close(is->fds[i]);
+	}
+}
+
+int parent_start(const struct executable *program, int (*drop)(void))
+{
+	struct parent_process p = { .program = program };
+	const pid_t daemon = getpid();
+	int ends[2], err = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+		err = -errno;
+		drop_children();
+		return err;
+	}
+	parent.pid = fork();
+	if (!parent.pid) {
+		p.fd = ends[1];
+		run_parent(&p, daemon, drop);
+	}
+	if (parent.pid < 0)
+		err = -errno;
+	close(ends[1]);
+	drop_children();
+	if (err)
+		close(ends[0]);
+	else
+		parent.fd = ends[0];
+	return err;
+}
+
+bool parent_is_there(void)
+{
+	return parent.fd >= 0;
+}
+
+bool parent_is_alive(void)
+{
+	struct pollfd at = { .fd = parent.fd };
+
+	return parent.fd >= 0 && poll(&at, 1, 0) >= 0 && !(at.revents & (POLLHUP | POLLERR));
+}
+
+void parent_stop(int wait_ms)
+{
+	struct pollfd end = { .fd = parent.fd };
+
+	if (parent.fd < 0)
+		return;
+	shutdown(parent.fd, SHUT_WR);
+	/* if it hangs, it ends with this process */
+	if (poll(&end, 1, wait_ms) > 0)
+		while (waitpid(parent.pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	close(parent.fd);
+	parent.fd = -1;
+}
+
+int parent_execute(enum executable_task task, int fd, struct started *out)
+{
+	return starter_ask(parent.fd, task, fd, out);
+}
