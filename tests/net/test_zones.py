@@ -402,3 +402,26 @@ def test_many_zones(lab, daemon, tmp_path):
     with Answered(daemon) as one:
         lab.ask("www.z0.test")
     assert one.by == {"driver": 1}
+
+
+def test_files_that_stay_are_not_read_again(lab, daemon, tmp_path):
+    """A reload reads only what has changed, unless it names the zone. No mark tells of $INCLUDE."""
+    kept = ROOT / "zones/example.com.zone"  # older than any mark's doubt
+    inner, outer = tmp_path / "inner", tmp_path / "outer.zone"
+    inner.write_text("www A 192.0.2.1\n", "ascii")
+    outer.write_text(f"@ SOA ns.example. h.example. 1 1 1 1 1\n@ NS ns.example.\n$INCLUDE {inner}\n",
+                     "ascii")
+
+    def n_loads(name):
+        return daemon.log().count(f"zone {name}.: serial ")
+
+    daemon.start(zones=[zone("example.com", kept), zone("i.test", outer)])
+    assert (n_loads("example.com"), n_loads("i.test")) == (1, 1)
+    inner.write_text("www A 192.0.2.2\n", "ascii")
+    daemon.ctl("zone", "reload")
+    assert texts(lab.ask("www.i.test")) == ["192.0.2.2"]
+    assert (n_loads("example.com"), n_loads("i.test")) == (1, 2)
+    daemon.ctl("zone", "reload", "example.com")
+    assert n_loads("example.com") == 2
+    daemon.configure(zones=[zone("example.com", kept) | {"zonemd": "require"}])
+    assert "ZONEMD" in daemon.ctl("zone", "reload", check=False).stderr

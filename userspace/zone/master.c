@@ -168,6 +168,7 @@ static int read_include(struct source *s, const char *path, const uint8_t *origi
 		return refuse(s, "'%.150s' is included %s", path,
 			      is_being_read(s, &st) ? "by itself" : "too deep");
 	}
+	s->progress->has_included = true;
 	inner = malloc(sizeof(*inner));
 	rc = inner ? zone_builder_file(s->b, path) : -ENOMEM;
 	if (rc < 0) {

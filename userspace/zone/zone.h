@@ -70,8 +70,9 @@ struct zone_progress {
 	uint64_t n_bytes;     /* of text read, with included files */
 	uint64_t total_bytes; /* of the file; each included file is added when it is opened */
 	uint64_t n_records;
-	uint32_t stage; /* enum zone_stage */
-	bool cancel;    /* set by another thread: the load ends soon with -ECANCELED */
+	uint32_t stage;    /* enum zone_stage */
+	bool has_included; /* other files, with $INCLUDE */
+	bool cancel;       /* set by another thread: the load ends soon with -ECANCELED */
 	/* Set before the load: records outside of the zone are left out, each with a warning. */
 	bool skips_outside;
 };

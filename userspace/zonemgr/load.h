@@ -103,6 +103,9 @@ struct load {
 	bool needs_zonemd; /* refuse a zone without a ZONEMD that can be checked */
 	bool wants_net;    /* make `net`, for the journal */
 	struct load_serial_rule serial_rule;
+	/* not settled: the file is read. Else only if it is another than with this mark: an
+	 * unchanged file gives no zone. */
+	struct zonefile_mark known;
 	/* for control: the zone had changes that its file did not have when the load began */
 	bool is_base_ahead;
 	load_ended_fn *ended;

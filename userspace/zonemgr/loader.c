@@ -143,7 +143,11 @@ static int read_loader_file(struct load *load)
 	int err;
 
 	zonefile_mark_read(load->file, &load->file_mark);
+	if (zonefile_is_unchanged(load->file, &load->known))
+		return 0;
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, load->err);
+	if (load->progress.has_included)
+		load->file_mark.is_settled = false; /* it says nothing of the other files */
 	return load->absent == LOAD_ABSENT_FAILS ? err : load_make_own(load, err);
 }
 
@@ -279,8 +283,9 @@ static void give_back_loader(struct loader *loader, struct load *load)
 		load->code = -ECANCELED;
 	}
 	set_loader_stage(load, LOAD_ENDED);
+	if (!loader->ended.first) /* else control has not taken the list since it was woken */
+		loader_wake(loader);
 	append_loader(&loader->ended, load);
-	loader_wake(loader);
 }
 
 /* With the lock held. */
@@ -470,19 +475,26 @@ void loader_poll(struct loader *loader)
 	}
 }
 
+/* With the lock held. */
+static void wake_threads(struct loader *loader)
+{
+	if (!loader->queue.first && !loader->discarded.first)
+		pthread_cond_broadcast(&loader->work);
+}
+
 void loader_start(struct loader *loader, struct load *load)
 {
 	pthread_mutex_lock(&loader->lock);
+	wake_threads(loader);
 	append_loader(&loader->queue, load);
-	pthread_cond_broadcast(&loader->work);
 	pthread_mutex_unlock(&loader->lock);
 }
 
 void loader_discard(struct loader *loader, struct load *load)
 {
 	pthread_mutex_lock(&loader->lock);
+	wake_threads(loader);
 	append_loader(&loader->discarded, load);
-	pthread_cond_broadcast(&loader->work);
 	pthread_mutex_unlock(&loader->lock);
 }
 

@@ -22,11 +22,16 @@ int zonefile_write(const struct zone *z, const char *path, const bool *cancel, c
 /* Identifies the content of a file: with another mark the file was replaced or written to. */
 struct zonefile_mark {
 	uint64_t device, number, n_bytes; /* number 0: there was no file */
-	struct timespec changed;
+	struct timespec changed, status_changed;
+	/* its last change was at least two seconds before, so a later one has another time */
+	bool is_settled;
 };
 
 /* Reads the mark: before the file is read, or after it was written. */
 void zonefile_mark_read(const char *path, struct zonefile_mark *mark);
+/* True if the file can be opened, and has the content that it had with the mark @before, which was
+ * settled. Any thread that may open files. */
+bool zonefile_is_unchanged(const char *path, const struct zonefile_mark *before);
 /* True if the file exists and has another mark. */
 bool zonefile_is_other(const char *path, const struct zonefile_mark *mark);
 

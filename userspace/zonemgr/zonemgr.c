@@ -437,6 +437,7 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 
 	if (!entry || zones_is_leaving(entry))
 		return ERR_NOT_FOUND;
+	entry->loading.is_changed = true; /* whoever names the zone wants its file to be read */
 	return wait_for_zonemgr(zones, entry, zones_ask(entry), done, user);
 }
 

@@ -445,9 +445,19 @@ static struct load *load_of_file(struct zones_entry *entry)
 	return load;
 }
 
+/* True if the zone stays as it is when its file is unchanged. A command may judge differently now,
+ * and keys may have changed. */
+static bool may_stay(const struct zones_entry *entry, const struct load *load)
+{
+	return load->source == LOAD_FILE && load->absent == LOAD_ABSENT_FAILS &&
+	       !load->verify.argv && entry->state == ZONES_SERVING && !entry->on_disk.is_wrong;
+}
+
 static void begin_zones_entry(struct zones_entry *entry)
 {
 	struct load *load;
+
+	bool is_changed = entry->loading.is_changed;
 
 	entry->loading.n_wanted = ++entry->loading.n_begun;
 	entry->loading.is_changed = false;
@@ -463,6 +473,8 @@ static void begin_zones_entry(struct zones_entry *entry)
 		return;
 	}
 	load = load_of_file(entry);
+	if (load && !is_changed && may_stay(entry, load))
+		load->known = entry->on_disk.mark;
 	if (load) {
 		start_entry(entry, load);
 		return;

@@ -328,6 +328,33 @@ static void stops(void **state)
 	close_loader();
 }
 
+/* The marks of the files are settled: nobody has written them of late. */
+static void an_unchanged_file_is_not_read(void **state)
+{
+	struct load *load = load_new("example.net", ZONE, NULL, on_ended, (void *)(uintptr_t) "a");
+	struct zonefile_mark mark;
+
+	(void)state;
+	assert_non_null(load);
+	zonefile_mark_read(ZONE, &mark);
+	assert_true(mark.is_settled);
+	load->known = mark;
+	open_loader(1);
+	loader_start(loader, load);
+	wait_for_ends(1);
+	assert_int_equal(last->code, 0);
+	assert_null(last->zone);
+	start("b", ZONE);
+	wait_for_ends(2);
+	assert_non_null(last->zone);
+	assert_true(last->file_mark.is_settled);
+	start("c", "tests/data/zones/includes.zone");
+	wait_for_ends(3);
+	assert_non_null(last->zone);
+	assert_false(last->file_mark.is_settled); /* it says nothing of the file inside */
+	close_loader();
+}
+
 static void is_woken(void **state)
 {
 	struct pollfd fd = { .events = POLLIN };
@@ -371,6 +398,7 @@ int main(void)
 		cmocka_unit_test(is_compared),
 		cmocka_unit_test(stops),
 		cmocka_unit_test(is_woken),
+		cmocka_unit_test(an_unchanged_file_is_not_read),
 		cmocka_unit_test(loads_many),
 	};
 
