@@ -22,7 +22,7 @@ struct frequent {
 	uint32_t n;
 	double total;
 	double squares; /* of the weights */
-	double missing;
+	double missing; /* a key's count is at most so much too low */
 	uint8_t hash_key[SIPHASH_KEY_BYTES];
 };
 
@@ -160,6 +160,16 @@ size_t frequent_top(const struct frequent *f, const struct frequent_counter **ou
 		out[at] = c;
 	}
 	return n;
+}
+
+void frequent_bounds(const struct frequent *f, const void *key, size_t key_bytes, double *least,
+		     double *most)
+{
+	uint64_t hash = siphash24(f->hash_key, key, key_bytes);
+	uint16_t counter = f->slots[find_frequent(f, hash, key, key_bytes)];
+
+	*least = counter == FREE ? 0 : f->counters[counter - 1].count;
+	*most = *least + f->missing;
 }
 
 double frequent_total(const struct frequent *f)

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The most frequent keys of a fast stream: Misra-Gries with purges of half of the counters at once
- * (Anderson and others, IMC 2017). A key costs one look into a hash table; census/sketch.h looks
- * through all of its counters.
+ * (Anderson and others, IMC 2017). A key costs one look into a hash table.
  *
  *      key ─► counter of its own ─► all FREQUENT_COUNTERS in use: the median is subtracted
  *                                   from all, and counters that are not above it are freed
@@ -44,6 +43,11 @@ void frequent_clear(struct frequent *f);
 
 /* Gives the `cap` highest counts, highest first; valid until a change. Returns their number. */
 size_t frequent_top(const struct frequent *f, const struct frequent_counter **out, size_t cap);
+
+/* The bounds of a key's count. Without a counter for it, *least is 0. *most is the true count of a
+ * key that has had a counter from its first time on. */
+void frequent_bounds(const struct frequent *f, const void *key, size_t key_bytes, double *least,
+		     double *most);
 
 double frequent_total(const struct frequent *f); /* the weights of all keys */
 /* The number of equally weighted samples that would give a share the same error. */

@@ -8,7 +8,6 @@
 #include "cache/generations.h"
 #include "report/answers.h"
 #include "report/top_names.h"
-#include "census/sketch.h"
 
 struct zone_places {
 	struct background_job job; /* first; the background thread's while is_waiting */
@@ -17,7 +16,7 @@ struct zone_places {
 	struct background *background;
 	uint64_t due_s; /* 0: not known yet */
 	bool is_waiting;
-	struct zone_load with[VOLLEY_COUNT_ZONES], without[SKETCH_COUNTERS];
+	struct zone_load with[VOLLEY_COUNT_ZONES], without[TOP_NAMES_MAX];
 	size_t n_with, n_without;
 };
 
@@ -81,7 +80,7 @@ static void add_without(void *user, const uint8_t *apex, unsigned int apex_len, 
 		zones_get_apex(report_view_now(&p->reports)->zones, apex, apex_len);
 
 	if (entry && entry->published.slot && !has_zone_place_place(p, entry) && least > 0 &&
-	    p->n_without < SKETCH_COUNTERS)
+	    p->n_without < TOP_NAMES_MAX)
 		p->without[p->n_without++] = (struct zone_load){ entry->published.slot, least };
 }
 

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "cache/entry_walk.h"
 #include "report/report_view.h"
 #include "base/json_put.h"
-#include "census/sketch.h"
+#include "census/frequent.h"
 #include "config/value.h"
 #include "dns/name.h"
 #include "dns/proto.h"
@@ -21,7 +22,6 @@
 #include "zone/set.h"
 
 #define TOP_DEFAULT 10u
-#define TOP_MAX     SKETCH_COUNTERS
 
 /* Up to so many answers in a second are all recorded, so there is no sampling. */
 #define FINE_MAX 128u
@@ -43,7 +43,7 @@ struct seen_program {
 };
 
 struct top_names {
-	struct sketch *sketches[N_BY];
+	struct frequent *most[N_BY];
 	struct seen_program programs[CONFIG_INTERFACES_MAX];
 	uint64_t *workers_seen; /* by worker */
 	unsigned int n_workers;
@@ -56,8 +56,8 @@ struct top_names *top_names_new(void)
 	struct top_names *top = calloc(1, sizeof(*top));
 
 	for (int by = 0; top && by < N_BY; by++) {
-		top->sketches[by] = sketch_new();
-		if (top->sketches[by])
+		top->most[by] = frequent_new();
+		if (top->most[by])
 			continue;
 		top_names_free(top);
 		top = NULL;
@@ -70,7 +70,7 @@ void top_names_free(struct top_names *top)
 	if (!top)
 		return;
 	for (int by = 0; by < N_BY; by++)
-		sketch_free(top->sketches[by]);
+		frequent_free(top->most[by]);
 	for (size_t i = 0; i < CONFIG_INTERFACES_MAX; i++)
 		free(top->programs[i].cpus);
 	free(top->workers_seen);
@@ -88,10 +88,10 @@ static void add_top_names(struct top_names *top, const struct report_view *v, co
 			zone_set_find(v->published->set, folded, (unsigned int)name_bytes, qtype) :
 			NULL;
 
-	sketch_add(top->sketches[BY_NAME], folded, name_bytes, weight);
-	sketch_add(top->sketches[BY_TYPE], &qtype, sizeof(qtype), weight);
-	sketch_add(top->sketches[BY_ZONE], zone ? zone->apex : folded, zone ? zone->apex_len : 0,
-		   weight);
+	frequent_add(top->most[BY_NAME], folded, name_bytes, weight);
+	frequent_add(top->most[BY_TYPE], &qtype, sizeof(qtype), weight);
+	frequent_add(top->most[BY_ZONE], zone ? zone->apex : folded, zone ? zone->apex_len : 0,
+		     weight);
 }
 
 /* How finely to sample if there were `n` samples in the last second. */
@@ -213,25 +213,24 @@ void top_names_gather(struct top_names *top, const struct report_view *v, uint64
 	if (top->fades_s && now_s < top->fades_s)
 		return;
 	for (int by = 0; top->fades_s && by < N_BY; by++)
-		sketch_fade(top->sketches[by]);
+		frequent_fade(top->most[by], 0.5);
 	top->fades_s = now_s + TOP_NAMES_HALF_LIFE_S;
 }
 
 void top_names_zone_answers(const struct top_names *top, const uint8_t *apex, unsigned int apex_len,
 			    double *least, double *most)
 {
-	sketch_bounds(top->sketches[BY_ZONE], apex, apex_len, least, most);
+	frequent_bounds(top->most[BY_ZONE], apex, apex_len, least, most);
 }
 
 void top_names_each_zone(const struct top_names *top, top_names_zone_fn *each, void *user)
 {
-	const struct sketch_counter *rows[SKETCH_COUNTERS];
-	size_t n = sketch_top(top->sketches[BY_ZONE], rows, SKETCH_COUNTERS);
+	const struct frequent_counter *rows[TOP_NAMES_MAX];
+	size_t n = frequent_top(top->most[BY_ZONE], rows, TOP_NAMES_MAX);
 
 	for (size_t i = 0; i < n; i++)
 		if (rows[i]->key_bytes) /* an empty key stands for no zone */
-			each(user, rows[i]->key, rows[i]->key_bytes,
-			     rows[i]->count - rows[i]->error);
+			each(user, rows[i]->key, rows[i]->key_bytes, rows[i]->count);
 }
 
 /* --- The command ------------------------------------------------------------------------------ */
@@ -243,7 +242,7 @@ struct asked {
 
 static int read_top_names_option(struct asked *asked, const char *option, const char *value)
 {
-	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = TOP_MAX };
+	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = TOP_NAMES_MAX };
 
 	if (!value)
 		return -EINVAL;
@@ -266,13 +265,14 @@ static int read_asked(struct asked *asked, const json_t *args, char *err, size_t
 					   json_string_value(json_array_get(args, i + 1))))
 			continue;
 		snprintf(err, err_cap,
-			 "give -n and a number from 1 to %u, and --by name, type or zone", TOP_MAX);
+			 "give -n and a number from 1 to %u, and --by name, type or zone",
+			 TOP_NAMES_MAX);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-static json_t *key_text(enum by by, const struct sketch_counter *c)
+static json_t *key_text(enum by by, const struct frequent_counter *c)
 {
 	char text[NAME_TEXT_MAX];
 	uint16_t type;
@@ -288,23 +288,25 @@ static json_t *key_text(enum by by, const struct sketch_counter *c)
 	return json_string(text);
 }
 
-static json_t *report_counter(const struct sketch *sketch, enum by by,
-			      const struct sketch_counter *c)
+static json_t *report_counter(const struct frequent *f, enum by by,
+			      const struct frequent_counter *c)
 {
 	json_t *row = json_object();
+	double least, most;
 
+	frequent_bounds(f, c->key, c->key_bytes, &least, &most);
 	json_object_set_new(row, by_words[by], key_text(by, c));
-	json_put_percent(row, "share_percent", c->count / sketch_total(sketch));
-	json_put_percent(row, "error_percent", sketch_share_error(sketch, c));
-	json_put_int(row, "answers", (uint64_t)(c->count + 0.5));
+	json_put_percent(row, "share_percent", fmin(most / frequent_total(f), 1));
+	json_put_percent(row, "error_percent", frequent_share_error(f, c));
+	json_put_int(row, "answers", (uint64_t)(most + 0.5));
 	return row;
 }
 
 int top_names_run_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	const struct sketch_counter *top[TOP_MAX];
+	const struct frequent_counter *top[TOP_NAMES_MAX];
 	const struct report_view *v = user;
-	const struct sketch *sketch;
+	const struct frequent *f;
 	struct asked asked;
 	json_t *rows;
 	size_t n;
@@ -314,15 +316,15 @@ int top_names_run_top(void *user, const json_t *args, json_t **result, char *err
 		return code;
 	if (v->workers)
 		top_names_gather(v->top_names, v, clock_ns() / CLOCK_NS_PER_S);
-	sketch = v->top_names->sketches[asked.by];
-	n = sketch_top(sketch, top, asked.n);
+	f = v->top_names->most[asked.by];
+	n = frequent_top(f, top, asked.n);
 	rows = json_array();
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(rows, report_counter(sketch, asked.by, top[i]));
+		json_array_append_new(rows, report_counter(f, asked.by, top[i]));
 	*result = json_pack("{s:s, s:I, s:I, s:i, s:o}", "figures",
 			    "estimates; error percent holds 95 times of 100", "answers",
-			    (json_int_t)(sketch_total(sketch) + 0.5), "samples",
-			    (json_int_t)(sketch_samples(sketch) + 0.5), "half_life_s",
+			    (json_int_t)(frequent_total(f) + 0.5), "samples",
+			    (json_int_t)(frequent_samples(f) + 0.5), "half_life_s",
 			    (int)TOP_NAMES_HALF_LIFE_S, "top", rows);
 	return *result ? 0 : -ENOMEM;
 }

@@ -4,7 +4,7 @@
  * The names, types and zones that clients ask for most, summed over driver and workers.
  *
  *      XDP program: hashes of some hits ──► entry in the cache ─┐   once a second
- *      worker: some questions that it answered ────────────────┴─► sketches (census/sketch.h)
+ *      worker: some questions that it answered ────────────────┴─► counters (census/frequent.h)
  *
  * Both record a random part of their answers: one of 256 under high load, all under low load. A
  * sample weighs as many answers as its source gave for each sample, so estimates of sources with
@@ -20,7 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOP_NAMES_HALF_LIFE_S 300u /* a question of that age counts half */
+#define TOP_NAMES_HALF_LIFE_S 300u  /* a question of that age counts half */
+#define TOP_NAMES_MAX         1024u /* names, types or zones that are given */
 
 struct report_view;
 struct top_names;

@@ -177,13 +177,38 @@ static void test_fades(void **state)
 	frequent_free(f);
 }
 
+/* Of a key with a counter, of one that has none, and of both after a purge. */
+static void test_bounds(void **state)
+{
+	struct frequent *f = frequent_new();
+	double least, most;
+
+	(void)state;
+	frequent_bounds(f, "a", 1, &least, &most);
+	assert_true(least == 0 && most == 0);
+	frequent_add(f, "a", 1, 5);
+	frequent_bounds(f, "a", 1, &least, &most);
+	assert_true(least == 5 && most == 5);
+	frequent_bounds(f, "b", 1, &least, &most);
+	assert_true(least == 0 && most == 0);
+	for (uint32_t i = 1; i < FREQUENT_COUNTERS; i++)
+		frequent_add(f, &i, sizeof(i), 3);
+	frequent_add(f, "b", 1, 4);
+	frequent_bounds(f, "a", 1, &least, &most);
+	assert_true(least == 2 && most == 5);
+	frequent_bounds(f, "b", 1, &least, &most);
+	assert_true(least == 4 && most == 7);
+	frequent_bounds(f, "c", 1, &least, &most);
+	assert_true(least == 0 && most == 3);
+	frequent_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zipf),
-		cmocka_unit_test(test_flood_of_keys),
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_fades),
+		cmocka_unit_test(test_zipf),    cmocka_unit_test(test_flood_of_keys),
+		cmocka_unit_test(test_samples), cmocka_unit_test(test_fades),
+		cmocka_unit_test(test_bounds),
 	};
 
 	return cmocka_run_group_tests_name("frequent", tests, NULL, NULL);
