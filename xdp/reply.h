@@ -10,7 +10,9 @@
  * A tunnel's header (tunnel.h) is removed: the rest moves to its place.
  *
  * For a small body the frame grows at its head, and all up to the question moves there. For a large
- * one it grows at its tail. If the network driver refuses the one, the program tries the other.
+ * one it grows at its tail. If the network driver refuses the one, the program tries the other; if
+ * it refuses both, the query goes up unchanged. A frame that a socket sent over veth has little
+ * room behind it, so in labs and between containers large answers come from a worker.
  */
 #ifndef VOLLEY_XDP_REPLY_H
 #define VOLLEY_XDP_REPLY_H

@@ -7,8 +7,9 @@
  *   packet.h    is the packet ours?                       no: XDP_PASS, untouched
  *   tunnel.h    or is it ours in a tunnel?                no: the same
  *   fib.h       does the answer leave by this interface?  no: the same
+ *   blocked.h   is the client blocked?                    yes: dropped, or REFUSED or TC=1 below
  *   question.h  is the query understood?                  no: up, untouched
- *   blocked.h   is the client, name or type blocked?      yes: dropped, REFUSED or TC=1
+ *   blocked.h   is the name or the type blocked?          yes: the same, in place
  *   lookup.h    has the cache an answer for this client?  no: up, untouched
  *   deny.h      or has it a shared answer?                no: up, untouched
  *   interval.h  whose proofs cover this name, too
@@ -33,25 +34,7 @@
 #include "xdp/question.h"
 #include "xdp/lookup.h"
 #include "xdp/count.h"
-
-/* The filter of names (xdp/names.h). This map and the next one stand before the headers that use
- * them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, VOLLEY_DEFAULT_NAMES_LINES);
-	__type(key, __u32);
-	__type(value, struct volley_names_line);
-} volley_names SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, VOLLEY_DEFAULT_SEGMENTS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, VOLLEY_SEGMENT_BYTES);
-} volley_store SEC(".maps");
-
+#include "xdp/map_list.h" /* before the headers whose functions use maps by name */
 #include "xdp/deny.h"
 #include "xdp/nsec3.h"
 #include "xdp/interval.h"
@@ -60,105 +43,7 @@ struct {
 #include "xdp/clock.h"
 #include "xdp/blocked.h"
 #include "xdp/tap.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct volley_state);
-} volley_abi_10 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, VOLLEY_DEFAULT_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct bucket);
-} volley_index SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, VOLLEY_DEFAULT_ZONES);
-	__type(key, __u32);
-	__type(value, struct volley_zone);
-} volley_zones SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, VOLLEY_CLIENTS_MAX);
-	__type(key, struct volley_client);
-	__type(value, __u32);
-} volley_clients SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, VOLLEY_REFRESH_BYTES);
-} volley_refresh SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct volley_link);
-} volley_link SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, VOLLEY_ROOMS);
-	__type(key, __u32);
-	__type(value, struct volley_cpu);
-} volley_cpu SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_XSKMAP);
-	__uint(max_entries, VOLLEY_QUEUES);
-	__type(key, __u32);
-	__type(value, __u32);
-} xsks_map SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, VOLLEY_QUEUES);
-	__type(key, __u32);
-	__type(value, struct volley_queue);
-} volley_queues SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct volley_shares);
-} volley_shares SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct volley_rrl);
-} volley_rrl SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, VOLLEY_RRL_LINES);
-	__type(key, __u32);
-	__type(value, struct volley_rrl_line);
-} volley_loads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct volley_near);
-} volley_near SEC(".maps");
-
-#include "xdp/limit.h" /* behind the maps: its global functions use them by name */
+#include "xdp/limit.h"
 
 int find_shared(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind);
 int find_interval(struct volley_cpu *cpu, const struct volley_state *state, __u32 expanded);

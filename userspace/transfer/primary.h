@@ -13,6 +13,20 @@
  *      notify_out.c NOTIFY to secondaries, paced
  *      rules.c      the rules, and the workers' rules that are made of them
  *
+ *      worker: engine.c ─ AXFR, IXFR, NOTIFY, UPDATE, a TSIG
+ *                │
+ *      engine/handover_rules.c: not allowed? ── REFUSED or BADKEY at once
+ *                │ no
+ *      worker/handover_queue.c: a message
+ *                ▼
+ *      peer_dispatch.c: signature, rules
+ *        ├─► transfer_out.c ─► xfr/xfr_out.h ─► messages, while there is room
+ *        ├─► updates.c ─► control, and back
+ *        ├─► secondary_notified()
+ *        └─► questions.c ─► the worker answers ─► signed here
+ *                │
+ *      worker: port_reply() ◄─ worker/handover_queue.c ◄─ replies
+ *
  * Threads: the loop's, except primary_prepare() and primary_discard(): control's. primary_open() is
  * called before the thread runs.
  */
