@@ -10,7 +10,9 @@ With --bound it fails, and says so, for each of these:
 - a circle of includes within a folder;
 - a file name in two folders, unless NAMES_TWICE gives the reason;
 - a name in NAMES_TWICE that is in one folder alone;
-- a static function whose name stands twice in userspace and xdp.
+- a static function whose name stands twice in userspace and xdp;
+- a file of network or comparison tests that docs/testing.md does not name, or a file of tests that
+it names and that does not exist.
 
 Without --bound it prints the structs with most booleans (of those without such a comment), the fields of `struct daemon`, circles of
 includes within a folder, file names in more than one folder, small headers, functions that only
@@ -152,6 +154,17 @@ def only_tests(every, sources):
                     yield name, path
 
 
+def unnamed_tests(every):
+    """A sentence for each test file that docs/testing.md should name, and does not, or the reverse"""
+    named = set(re.findall(r"\btest_\w+\.(?:py|c)\b", text_of(pathlib.Path("docs/testing.md"))))
+    tests = {path.name: path for path in every if path.parts[0] == "tests"}
+    for name, path in sorted(tests.items()):
+        if name.startswith("test_") and path.parts[1] in ("net", "diff") and name not in named:
+            yield f"{path}: docs/testing.md does not name it: add it to the row of its subject"
+    for name in sorted(named - set(tests)):
+        yield f"docs/testing.md: there is no {name} in tests/"
+
+
 def faults_of(sources):
     """A sentence for each thing that --bound forbids"""
     for name, path, _, n_bool in structs(sources):
@@ -169,9 +182,10 @@ def faults_of(sources):
 
 
 def check_bound():
-    sources = [path for path in files() if path.parts[0] in ("userspace", "xdp")
+    every = files()
+    sources = [path for path in every if path.parts[0] in ("userspace", "xdp")
                and path.suffix in (".c", ".h")]
-    wrong = list(faults_of(sources))
+    wrong = [*faults_of(sources), *unnamed_tests(every)]
     for fault in wrong:
         print(fault)
     return 1 if wrong or not sources else 0
