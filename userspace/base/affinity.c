@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -102,6 +103,8 @@ int affinity_stand_behind(pid_t tid)
 {
 	struct sched_param none = { 0 };
 
+	if (tid == gettid())
+		tid = 0; /* by its number only control may: base/sandbox.h */
 	if (sched_setscheduler(tid, SCHED_BATCH, &none) ||
 	    setpriority(PRIO_PROCESS, (id_t)tid, NICENESS))
 		return -errno;

@@ -112,8 +112,9 @@ static int add_call(scmp_filter_ctx ctx, int number, const struct sandbox_row *r
 	case SANDBOX_THREAD:
 		return add_rule(ctx, number, 1,
 				&SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-	case SANDBOX_NO_EXEC:
-		return add_rule(ctx, number, 1, &SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	case SANDBOX_NO_FLAG:
+		return add_rule(ctx, number, 1,
+				&SCMP_CMP(row->n_arg, SCMP_CMP_MASKED_EQ, row->values[0], 0));
 	case SANDBOX_ONE_OF:
 		return add_values(ctx, number, row);
 	case SANDBOX_PAIRS:

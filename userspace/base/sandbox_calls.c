@@ -3,10 +3,12 @@
 /* The table. A call may stand in several rows: each allows it for its kinds. */
 #include "base/sandbox_calls.h"
 
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/prctl.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #define C   (1u << SANDBOX_CONTROL)
@@ -27,13 +29,17 @@
 /* clang-format off */
 const struct sandbox_row sandbox_rows[] = {
 	/* --- Each thread --- */
-	{ ALL, "read readv write writev close lseek fstat newfstatat statx fcntl",
+	{ ALL, "read readv write writev close lseek fstat newfstatat statx",
 	  .why = "files that are open; the state of a path" },
+	{ ALL, "fcntl", SANDBOX_ONE_OF, 1, 11,
+	  { F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_DUPFD_CLOEXEC,
+	    F_ADD_SEALS, F_GET_SEALS },
+	  .why = "the same; but F_SETOWN and F_SETSIG, which send signals to other processes" },
 	{ ALL, "futex futex_waitv sched_yield clock_nanosleep nanosleep restart_syscall membarrier",
 	  .why = "locks, waiting, RCU" },
 	{ ALL, "brk munmap mremap madvise", .why = "memory" },
 	{ C | F | R, "mmap mprotect pkey_mprotect", .why = "memory; libraries that are loaded late" },
-	{ W | L | X | T | Q, "mmap mprotect pkey_mprotect", SANDBOX_NO_EXEC,
+	{ W | L | X | T | Q, "mmap mprotect pkey_mprotect", SANDBOX_NO_FLAG, 2, 1, { PROT_EXEC },
 	  .why = "memory, but no code" },
 	{ ALL, "clock_gettime clock_getres gettimeofday time getcpu sysinfo uname",
 	  .why = "clocks, where the vDSO has none; the host" },
@@ -48,13 +54,16 @@ const struct sandbox_row sandbox_rows[] = {
 	{ ALL, "getrandom", .why = "ids, keys, hash seeds" },
 	{ ALL, "epoll_wait epoll_pwait epoll_pwait2 epoll_ctl poll ppoll select pselect6",
 	  .why = "events" },
-	{ ALL, "prctl", SANDBOX_ONE_OF, 0, 9,
+	{ ALL, "prctl", SANDBOX_ONE_OF, 0, 8,
 	  { PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_CAP_AMBIENT, PR_GET_SECUREBITS,
-	    PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS, PR_SET_VMA, PR_SET_PDEATHSIG },
+	    PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS, PR_SET_VMA },
 	  .why = "names of threads; capabilities are read and given up" },
 	{ ALL, "capset seccomp", .why = "both can only take rights away here" },
-	{ ALL, "setpriority sched_setscheduler sched_setaffinity sched_setattr sched_getattr",
-	  .why = "the place and the priority of threads (base/affinity.h)" },
+	{ ALL, "sched_setscheduler sched_setaffinity sched_setattr sched_getattr", SANDBOX_ONE_OF, 0,
+	  1, { 0 }, .why = "its own place and priority (base/affinity.h)" },
+	{ ALL, "setpriority", SANDBOX_ONE_OF, 1, 1, { 0 }, .why = "the same" },
+	{ C, "setpriority sched_setscheduler sched_setaffinity",
+	  .why = "those of other threads, and of the resolver's process" },
 
 	/* --- Threads that start others --- */
 	{ C | F | R, "clone", SANDBOX_THREAD, .why = "threads" },
@@ -62,15 +71,19 @@ const struct sandbox_row sandbox_rows[] = {
 	{ C, "kill", SANDBOX_ONE_OF, 1, 1, { 0 }, .why = "does the owner of a lock still run?" },
 
 	/* --- Network --- */
-	{ NET, "accept accept4 recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg shutdown "
-	       "getsockopt setsockopt getsockname getpeername",
+	{ NET, "accept accept4 recvfrom recvmsg recvmmsg getsockopt setsockopt getsockname getpeername",
 	  .why = "sockets that are open" },
-	{ F | T, "recvfrom recvmsg sendto sendmsg shutdown getsockopt setsockopt getsockname",
+	{ F | T, "recvfrom recvmsg shutdown getsockopt setsockopt getsockname",
 	  .why = "the runner; collectors of dnstap" },
-	{ Q, "sendto sendmsg shutdown getsockopt setsockopt",
-	  .why = "systemd's watchdog; ends of connections" },
+	{ Q, "shutdown getsockopt setsockopt", .why = "systemd's watchdog; ends of connections" },
+	{ C | W | X | R | T, "sendto sendmsg", .why = "sockets that are open" },
+	{ C | W | X | R, "sendmmsg", .why = "the same" },
+	/* A listener that is shut down can be connected by TCP Fast Open. */
+	{ L | F | Q, "sendto", SANDBOX_NO_FLAG, 3, 1, { MSG_FASTOPEN }, .why = "the same" },
+	{ L | F | Q, "sendmsg", SANDBOX_NO_FLAG, 2, 1, { MSG_FASTOPEN }, .why = "the same" },
+	{ W, "shutdown", SANDBOX_ONE_OF, 1, 1, { SHUT_WR }, .why = "the same: its sends cost no time" },
+	{ C | L | X | R, "shutdown", .why = "ends of connections" },
 	{ C | X | R, "bind connect listen", .why = "service addresses; other name servers" },
-	{ W, "connect", .why = "a UDP socket whose address goes is turned away from clients" },
 	{ T, "connect", .why = "collectors of dnstap; the journal" },
 	{ C, "socket", SANDBOX_PAIRS, 0, 12,
 	  { AF_UNIX, 0, AF_INET, SOCK_STREAM, AF_INET, SOCK_DGRAM, AF_INET6, SOCK_STREAM,
@@ -107,8 +120,9 @@ const struct sandbox_row sandbox_rows[] = {
 	{ Q, "bpf", SANDBOX_ONE_OF, 0, 1, { BPF_MAP_UPDATE_ELEM },
 	  .why = "the keeper waits until programs that run have ended: cache/grace.c" },
 	{ C | F | W, "mlock mlock2 munlock set_mempolicy mbind", .why = "packet memory, its node" },
-	{ C, "prlimit64 getrlimit setrlimit", SANDBOX_OWN_PROCESS, .why = "its own limits" },
-	{ R, "prlimit64 getrlimit", .why = "its own limits" },
+	{ C | R, "prlimit64", SANDBOX_OWN_PROCESS, .why = "its own limits" },
+	{ C | R, "getrlimit", .why = "the same" },
+	{ C, "setrlimit", .why = "the same" },
 
 	/* --- Files --- */
 	{ C | F | R | T, "open openat openat2 stat lstat access faccessat faccessat2 readlink "

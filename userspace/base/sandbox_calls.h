@@ -29,7 +29,7 @@ enum sandbox_when {
 	SANDBOX_ALWAYS,
 	SANDBOX_OWN_PROCESS, /* the first is our process id, or 0 */
 	SANDBOX_THREAD,      /* the first has CLONE_THREAD */
-	SANDBOX_NO_EXEC,     /* the third has no PROT_EXEC */
+	SANDBOX_NO_FLAG,     /* argument n_arg has none of the flags in the first of `values` */
 	SANDBOX_ONE_OF,      /* argument n_arg, under mask, is in `values` */
 	SANDBOX_PAIRS,       /* `values` has pairs: family, type; type 0: each */
 	SANDBOX_READ_ONLY,   /* argument n_arg has flags of open(2) that only read what exists */

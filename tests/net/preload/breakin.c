@@ -30,6 +30,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -160,6 +161,43 @@ static long kill_victims_thread(void)
 	return (long)syscall(SYS_tgkill, victim, victim, SIGURG);
 }
 
+/* The process gets SIGIO, or the signal that F_SETSIG chooses, for each event of the file. */
+static long own_file(void)
+{
+	const long ret = fcntl(STDERR_FILENO, F_SETOWN, victim);
+	const int code = errno;
+
+	(void)!fcntl(STDERR_FILENO, F_SETOWN, 0);
+	errno = code;
+	return ret;
+}
+
+static long limit_victim(void)
+{
+	struct rlimit now;
+
+	return prlimit(victim, RLIMIT_CPU, NULL, &now);
+}
+
+static long move_victim(void)
+{
+	cpu_set_t now;
+
+	return sched_getaffinity(victim, sizeof(now), &now) ?
+		       -1 :
+		       sched_setaffinity(victim, sizeof(now), &now);
+}
+
+static long slow_victim(void)
+{
+	return setpriority(PRIO_PROCESS, (id_t)victim, getpriority(PRIO_PROCESS, (id_t)victim));
+}
+
+static long outlive_parent(void)
+{
+	return prctl(PR_SET_PDEATHSIG, 0);
+}
+
 static long execute(void)
 {
 	char *const argv[] = { (char *)(uintptr_t) "/nonexistent", NULL };
@@ -251,6 +289,14 @@ static long connect_tcp(void)
 static long connect_udp(void)
 {
 	return reach(SOCK_DGRAM);
+}
+
+/* A listener that is shut down is an unconnected socket; a send may connect it. */
+static long connect_fast(void)
+{
+	if (shutdown(-1, SHUT_RD) && errno != EBADF)
+		return -1;
+	return send(-1, "", 0, MSG_FASTOPEN);
 }
 
 static long bind_low_port(void)
@@ -349,6 +395,11 @@ static const struct attempt {
 	{ "pidfd", take_victims_file },
 	{ "kill a process", kill_victim },
 	{ "kill a thread", kill_victims_thread },
+	{ "signals by a file's owner", own_file },
+	{ "limits of another process", limit_victim },
+	{ "processors of another process", move_victim },
+	{ "priority of another process", slow_victim },
+	{ "outlive volleyd", outlive_parent },
 	{ "execute", execute },
 	{ "fork", make_process },
 	{ "make code", make_code },
@@ -360,6 +411,7 @@ static const struct attempt {
 	{ "AF_XDP socket", open_xdp },
 	{ "netlink socket", open_netlink },
 	{ "connect by TCP", connect_tcp },
+	{ "connect by TCP Fast Open", connect_fast },
 	{ "connect by UDP", connect_udp },
 	{ "bind a port below 1024", bind_low_port },
 	{ "mount", mount_there },

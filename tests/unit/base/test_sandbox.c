@@ -7,6 +7,8 @@
  */
 #include "base/sandbox.h"
 
+#include "base/affinity.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +33,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -144,6 +147,55 @@ static long try_thread_kill(void)
 	return syscall(SYS_tgkill, victim, victim, SIGKILL);
 }
 
+static long try_signal_by_file(void)
+{
+	return fcntl(STDERR_FILENO, F_SETOWN, victim);
+}
+
+static long try_choose_signal(void)
+{
+	return fcntl(STDERR_FILENO, F_SETSIG, SIGKILL);
+}
+
+static long try_limit(void)
+{
+	struct rlimit now;
+
+	return prlimit(victim, RLIMIT_CPU, NULL, &now);
+}
+
+static long try_move(void)
+{
+	cpu_set_t now;
+
+	return sched_getaffinity(victim, sizeof(now), &now) ?
+		       -1 :
+		       sched_setaffinity(victim, sizeof(now), &now);
+}
+
+static long try_slow(void)
+{
+	return setpriority(PRIO_PROCESS, (id_t)victim, 0);
+}
+
+static long try_outlive(void)
+{
+	return prctl(PR_SET_PDEATHSIG, 0);
+}
+
+static long try_become_traceable(void)
+{
+	return prctl(PR_SET_DUMPABLE, 1);
+}
+
+/* A listener that is shut down is an unconnected socket; a send may connect it. */
+static long try_connect_fast(void)
+{
+	if (shutdown(-1, SHUT_RD) && errno != EBADF)
+		return -1;
+	return send(-1, "", 0, MSG_FASTOPEN);
+}
+
 static long try_mount(void)
 {
 	return mount("none", "/mnt", "tmpfs", 0, NULL);
@@ -255,6 +307,15 @@ static const struct try tries[] = {
 	{ "fork", try_fork, ALL },
 	{ "kill a process", try_kill, ALL },
 	{ "kill its thread", try_thread_kill, ALL },
+	{ "signals by a file's owner", try_signal_by_file, ALL },
+	{ "a file's signal", try_choose_signal, ALL },
+	{ "limits of another process", try_limit, ALL },
+	{ "processors of another process", try_move, ALL & ~K(CONTROL) },
+	{ "priority of another process", try_slow, ALL & ~K(CONTROL) },
+	{ "outlive the parent", try_outlive, ALL },
+	{ "become traceable", try_become_traceable, ALL },
+	{ "connect by TCP Fast Open", try_connect_fast,
+	  K(WORKER) | K(LISTENER) | K(FILES) | K(QUIET) },
 	{ "mount", try_mount, ALL },
 	{ "unshare", try_unshare, ALL },
 	{ "setns", try_setns, ALL },
@@ -473,6 +534,32 @@ static bool use_file(void)
 	return in && !fclose(in) && c != EOF;
 }
 
+/* As LMDB locks its file, and OpenSSL and libevent look at theirs. */
+static bool use_fcntl(void)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	const int fd = memfd_create("lock", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	bool works = copy >= 0 && !fcntl(fd, F_SETLK, &lock) && !fcntl(fd, F_GETLK, &lock) &&
+		     fcntl(fd, F_GETFD) == FD_CLOEXEC && !fcntl(fd, F_SETFD, FD_CLOEXEC) &&
+		     fcntl(fd, F_GETFL) >= 0 && !fcntl(fd, F_SETFL, O_NONBLOCK) &&
+		     fcntl(fd, F_GET_SEALS) >= 0;
+
+	close(fd);
+	close(copy);
+	return works;
+}
+
+static bool use_own_place(void)
+{
+	struct sched_param none = { 0 };
+	cpu_set_t now;
+
+	return !sched_getaffinity(0, sizeof(now), &now) &&
+	       !sched_setaffinity(0, sizeof(now), &now) && !affinity_stand_behind(gettid()) &&
+	       sched_setscheduler(0, SCHED_OTHER, &none) == 0;
+}
+
 static bool use_thread(void)
 {
 	pthread_t thread;
@@ -498,6 +585,8 @@ static const struct use uses[] = {
 	{ "the name of an interface", use_interface_name, K(CONTROL) | K(TRANSFER) | K(RESOLVER) },
 	{ "a file is read", use_file,
 	  K(CONTROL) | K(TRANSFER) | K(RESOLVER) | K(FILES) | K(REPORTER) },
+	{ "fcntl()", use_fcntl, K(CONTROL) | K(TRANSFER) | K(RESOLVER) | K(FILES) | K(REPORTER) },
+	{ "its place", use_own_place, ALL },
 	{ "a thread", use_thread, K(CONTROL) | K(RESOLVER) | K(FILES) },
 };
 
