@@ -5,7 +5,10 @@
  */
 #include "config/fields.h"
 
+#include "base/log.h"
 #include "config/value.h"
+#include "dns/proto.h"
+#include "xdp/block.h"
 #include "tests/unit/config/configtext.h"
 
 /* Keys whose values need a function of their own. */
@@ -127,10 +130,70 @@ static void test_copies_are_deep(void **state)
 	free(to);
 }
 
+/* The last word of a choice, and the enumerator that it stands for. */
+static const struct choice_row {
+	const char *path, *last;
+	uint64_t value;
+} choice_rows[] = {
+	{ "policy.block[].action", "allow", VOLLEY_BLOCK_ALLOW },
+	{ "server.any", "full", ENGINE_ANY_FULL },
+	{ "server.tls.min-version", "TLSv1.3", CONFIG_TLS_1_3 },
+	{ "interfaces[].xdp", "off", CONFIG_XDP_OFF },
+	{ "interfaces[].port", "socket", CONFIG_PORT_SOCKET },
+	{ "interfaces[].zero-copy", "off", CONFIG_ZERO_COPY_OFF },
+	{ "interfaces[].return-path", "fib", CONFIG_RETURN_FIB },
+	{ "dpdk.huge-pages", "off", CONFIG_HUGE_OFF },
+	{ "log.level", "debug", LOG_LEVEL_DEBUG },
+	{ "log.format", "json", LOG_JSON },
+	{ "recursion.transport", "tls", RESOLVER_TLS },
+	{ "recursion.stubs[].transport", "tcp", RESOLVER_TCP },
+	{ "recursion.forward-zones[].transport", "tls", RESOLVER_TLS },
+	{ "recursion.rpz[].ede", "prohibited", DNS_EDE_PROHIBITED },
+	{ "query-log.format", "json", true },
+	{ "keys[].algorithm", "hmac-md5", TSIG_N_ALGORITHMS - 1 },
+	{ "remotes[].tls", "strict", CONFIG_TLS_STRICT },
+	{ "signing[].algorithm", "rsasha256", CONFIG_N_SIGN_ALGORITHMS - 1 },
+	{ "signing[].keys", "csk", true },
+	{ "signing[].denial", "nsec3", CONFIG_DENIAL_NSEC3 },
+	{ "zones[].driver-denials", "off", CONFIG_DENIALS_OFF },
+	{ "zones[].zonemd", "require", CONFIG_ZONEMD_REQUIRE },
+	{ "zones[].serial", "date", CONFIG_SERIAL_DATE },
+	{ "zones[].catalog", "produce", CONFIG_CATALOG_PRODUCE },
+};
+
+/* The words stand in the table, and the enumerators in a header: a word that one of them lacks
+ * moves the last one. */
+static void test_choices_are_in_the_order_of_their_enums(void **state)
+{
+	const struct words_key *key;
+	unsigned int n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(choice_rows) / sizeof(choice_rows[0]); i++) {
+		const struct choice_row *row = &choice_rows[i];
+		const char *last;
+		uint64_t value;
+
+		key = words_find_key(row->path);
+		assert_non_null(key);
+		last = strrchr(key->choices, '|') + 1;
+		if (strcmp(last, row->last) != 0)
+			fail_msg("%s ends with %s, not with %s", row->path, last, row->last);
+		assert_int_equal(value_read_number(key, last, &value), 0);
+		if (value != row->value)
+			fail_msg("%s: %s is read as %llu, its enumerator is %llu", row->path, last,
+				 (unsigned long long)value, (unsigned long long)row->value);
+	}
+	for (unsigned int i = 0; (key = words_key_at(i)); i++)
+		n += key->type == WORDS_CHOICE;
+	assert_int_equal(n, sizeof(choice_rows) / sizeof(choice_rows[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_key_has_a_field),
+		cmocka_unit_test(test_choices_are_in_the_order_of_their_enums),
 		cmocka_unit_test(test_bounds_fit_the_fields),
 		cmocka_unit_test(test_no_two_rows_have_one_field),
 		cmocka_unit_test(test_copies_are_deep),
