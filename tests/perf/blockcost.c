@@ -16,11 +16,7 @@
  * most a 64th of all addresses. It prints medians of the differences within a round, and the time
  * to add all blocks.
  */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-#include <errno.h>
 #include <getopt.h>
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -30,20 +26,11 @@
 
 #include "base/clock.h"
 #include "bpf/tables.h"
-#include "cache/cache.h"
 #include "limits/block_table.h"
-#include "tests/lib/bpfmaps.h"
 #include "tests/lib/draw.h"
-#include "tests/perf/front.h"
-#include "tests/perf/query.h"
-#include "tests/perf/stock.h"
-#include "front.skel.h"
-#include "reflect.skel.h"
+#include "tests/perf/hitcost.h"
 
-#define ROUNDS_CAP 201
-#define ENTRIES    10000u
-#define FRAME_CAP  2048
-#define FEW        100u
+#define FEW 100u
 
 enum target { REFLECT, NONE, FEW_BLOCKS, MANY, CHANGING, N_TARGETS };
 static const char *const names[N_TARGETS] = { "reflect", "none", "few", "many", "many, changing" };
@@ -55,28 +42,12 @@ struct table {
 };
 
 struct bench {
-	struct bpfmaps maps;
-	struct cache *cache;
-	struct reflect_bpf *reflect;
-	struct front_bpf *front;
+	struct hitcost hit;
 	struct volley_block_head secrets;
 	struct table few, many;
-	uint32_t n_blocks, repeat, changes;
-	unsigned int rounds;
-	bool ipv6;
-	uint8_t frame[FRAME_CAP];
-	size_t frame_bytes;
-	uint32_t ns[N_TARGETS][ROUNDS_CAP];
+	uint32_t n_blocks, changes;
 	bool stops;
 };
-
-static void must(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "blockcost: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
@@ -128,11 +99,11 @@ static void open_table(struct bench *b, struct table *t, uint32_t n)
 
 static void choose(struct bench *b, const struct table *t)
 {
-	b->maps.memory.state->block_kinds = 0;
+	b->hit.maps.memory.state->block_kinds = 0;
 	if (!t)
 		return;
-	must(!block_map_put(bpfmaps_map_fd(&b->maps, "volley_blocks"), t->fd), "volley_blocks");
-	b->maps.memory.state->block_kinds = VOLLEY_BLOCKS_PREFIXES;
+	must(!block_map_put(bpfmaps_map_fd(&b->hit.maps, "volley_blocks"), t->fd), "volley_blocks");
+	b->hit.maps.memory.state->block_kinds = VOLLEY_BLOCKS_PREFIXES;
 }
 
 /* Half of the changes add, half remove; a place is used again a second later. */
@@ -163,58 +134,6 @@ static void *change(void *arg)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-static void open_front(struct bench *b)
-{
-	static const uint8_t mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 0x53 };
-	uint8_t name[256];
-	struct perf_query q = { .ipv6 = b->ipv6, .qtype = 1, .name = name, .from_port = 12345 };
-	int fds[FRONT_TARGETS];
-
-	stock_name(name, &stock_kinds[0], 0);
-	memcpy(q.to_mac, mac, ETH_ALEN);
-	memcpy(q.from_mac, mac, ETH_ALEN);
-	if (b->ipv6)
-		memcpy(q.to, (uint8_t[16]){ 0x20, 1, 0xd, 0xb8, [15] = 0x53 }, 16);
-	else
-		memcpy(q.to, (uint8_t[16]){ 192, 0, 2, 53 }, 16);
-	q.from[0] = b->ipv6 ? 0x20 : 1;
-	b->frame_bytes = query_frame(b->frame, FRONT_FRAME_MAX, &q);
-	b->front = front_bpf__open();
-	must(b->front != NULL, "front");
-	b->front->rodata->config = (struct front_config){
-		.frame_bytes = (uint32_t)b->frame_bytes,
-		.name_offset = (uint32_t)query_dns_offset(b->ipv6) + 12,
-		.tail_offset = (uint32_t)b->frame_bytes,
-		.n = ENTRIES,
-		.source_offset = b->ipv6 ? 22 : 26,
-		.ipv6 = b->ipv6,
-	};
-	memcpy(b->front->data->frame, b->frame, b->frame_bytes);
-	must(!front_bpf__load(b->front), "front");
-	fds[0] = bpf_program__fd(b->front->progs.empty);
-	fds[1] = bpf_program__fd(b->reflect->progs.reflect);
-	fds[2] = b->maps.prog_fd;
-	for (uint32_t i = 0; i < FRONT_TARGETS; i++)
-		must(!bpf_map_update_elem(bpf_map__fd(b->front->maps.targets), &i, &fds[i],
-					  BPF_ANY),
-		     "targets");
-}
-
-static uint32_t run(struct bench *b, enum target target, uint32_t repeat)
-{
-	uint8_t out[FRAME_CAP];
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = b->frame,
-		    .data_size_in = (uint32_t)b->frame_bytes, .data_out = out,
-		    .data_size_out = FRAME_CAP, .repeat = (int)repeat);
-	const struct bpf_program *program = target == REFLECT ? b->front->progs.front_reflect :
-								b->front->progs.front_volley;
-
-	b->front->bss->home = 0;
-	must(!bpf_prog_test_run_opts(bpf_program__fd(program), &opts), "a test run");
-	must(opts.retval == XDP_TX, "it was not answered");
-	return opts.duration;
-}
-
 static void measure(struct bench *b, enum target target, unsigned int round)
 {
 	pthread_t thread;
@@ -225,42 +144,25 @@ static void measure(struct bench *b, enum target target, unsigned int round)
 	b->stops = false;
 	if (target == CHANGING)
 		must(!pthread_create(&thread, NULL, change, b), "a thread");
-	run(b, target, b->repeat / 8);
-	b->ns[target][round] = run(b, target, b->repeat);
+	hitcost_run(&b->hit, target == REFLECT, b->hit.repeat / 8);
+	b->hit.ns[target][round] = hitcost_run(&b->hit, target == REFLECT, b->hit.repeat);
 	__atomic_store_n(&b->stops, true, __ATOMIC_RELEASE);
 	if (target == CHANGING)
 		pthread_join(thread, NULL);
 }
 
-static int compare(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int32_t median_above(const struct bench *b, enum target target, enum target base)
-{
-	int32_t values[ROUNDS_CAP];
-
-	for (unsigned int i = 0; i < b->rounds; i++)
-		values[i] = (int32_t)b->ns[target][i] - (int32_t)b->ns[base][i];
-	qsort(values, b->rounds, sizeof(values[0]), compare);
-	return values[b->rounds / 2];
-}
-
 static void bench_family(struct bench *b)
 {
-	open_front(b);
-	for (unsigned int round = 0; round < b->rounds; round++)
+	hitcost_open_front(&b->hit);
+	for (unsigned int round = 0; round < b->hit.rounds; round++)
 		for (int target = 0; target < N_TARGETS; target++)
 			measure(b, (enum target)target, round);
-	printf("%s, ns above the reflector:", b->ipv6 ? "IPv6" : "IPv4");
+	printf("%s, ns above the reflector:", b->hit.ipv6 ? "IPv6" : "IPv4");
 	for (int target = 1; target < N_TARGETS; target++)
-		printf("  %s %d", names[target], median_above(b, (enum target)target, REFLECT));
-	printf("; many above none %d; changing above many %d\n", median_above(b, MANY, NONE),
-	       median_above(b, CHANGING, MANY));
-	front_bpf__destroy(b->front);
+		printf("  %s %d", names[target], hitcost_above(&b->hit, target, REFLECT, 2));
+	printf("; many above none %d; changing above many %d\n",
+	       hitcost_above(&b->hit, MANY, NONE, 2), hitcost_above(&b->hit, CHANGING, MANY, 2));
+	front_bpf__destroy(b->hit.front);
 }
 
 static void read_options(struct bench *b, int argc, char **argv)
@@ -279,9 +181,9 @@ static void read_options(struct bench *b, int argc, char **argv)
 		if (c == 'b')
 			b->n_blocks = n;
 		else if (c == 'r')
-			b->repeat = n;
+			b->hit.repeat = n;
 		else if (c == 'n')
-			b->rounds = n < ROUNDS_CAP ? n : ROUNDS_CAP;
+			b->hit.rounds = n < HITCOST_ROUNDS_CAP ? n : HITCOST_ROUNDS_CAP;
 		else if (c == 'c')
 			b->changes = n;
 	}
@@ -289,25 +191,17 @@ static void read_options(struct bench *b, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct bench b = {
-		.n_blocks = 1000000, .repeat = 200000, .rounds = 15, .changes = 1000
-	};
-	struct cache_sizes sizes;
-	bool adopted;
+	static struct bench b = { .hit = { .repeat = 200000, .rounds = 15 },
+				  .n_blocks = 1000000,
+				  .changes = 1000 };
 
 	read_options(&b, argc, argv);
-	must(!cache_sizes_plan(&sizes, stock_budget(&stock_kinds[0], ENTRIES), 0), "sizes");
-	must(!bpfmaps_open(&b.maps, &sizes), "the program");
-	must(!cache_new(&b.cache, &b.maps.memory, &adopted), "the cache");
-	stock_configure(cache_state(b.cache));
-	must(!stock_fill(b.cache, &stock_kinds[0], ENTRIES), "answers");
-	b.reflect = reflect_bpf__open_and_load();
-	must(b.reflect != NULL, "the reflector");
+	hitcost_open(&b.hit);
 	must(!block_table_secrets(&b.secrets), "random numbers");
 	open_table(&b, &b.few, FEW);
 	open_table(&b, &b.many, b.n_blocks);
 	for (int family = 0; family < 2; family++) {
-		b.ipv6 = family;
+		b.hit.ipv6 = family;
 		bench_family(&b);
 	}
 	return 0;
