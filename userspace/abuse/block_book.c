@@ -16,6 +16,8 @@
 #include "abuse/block_book_internal.h"
 #include "abuse/block_records.h"
 
+_Static_assert(CONFIG_BLOCK_LISTS_MAX == VOLLEY_BLOCK_LISTS - 1, "0 is for blocks of commands");
+
 #define EXPIRE_MAX 50000 /* in a tick: some 50 ms; driver and engines check the time themselves */
 #define LINES_MIN  1024
 #define WHY_CAP    200

@@ -30,8 +30,6 @@ void block_memory_free(struct block_memory *m);
 int block_memory_copy(struct block_memory *to, const struct block_memory *from)
 	__attribute__((warn_unused_result));
 
-#define BLOCK_LISTS_MAX (VOLLEY_BLOCK_LISTS - 1)
-
 /* A list of the configuration, and the number of blocks that were read from it. */
 struct block_list {
 	char *file, *why; /* why: NULL if none */

@@ -211,13 +211,8 @@ static void live(struct daemon *d)
 
 static void block_signals(void)
 {
-	sigset_t signals;
+	const sigset_t signals = events_signals();
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	/* The process that started volleyd may have ignored it. Then waitpid() tells no status: a

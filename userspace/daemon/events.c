@@ -28,15 +28,21 @@ static int open_timer(int *fd, time_t s, long ns)
 	return *fd < 0 || timerfd_settime(*fd, 0, &each, NULL) ? -errno : 0;
 }
 
-static int open_signals(int *fd)
+sigset_t events_signals(void)
 {
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
 	sigset_t signals;
 
 	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGUSR1);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(&signals, numbers[i]);
+	return signals;
+}
+
+static int open_signals(int *fd)
+{
+	const sigset_t signals = events_signals();
+
 	*fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	return *fd < 0 ? -errno : 0;
 }

@@ -6,15 +6,21 @@
 #ifndef VOLLEY_DAEMON_EVENTS_H
 #define VOLLEY_DAEMON_EVENTS_H
 
+#include <signal.h>
+
 #include "link/links.h"
 
 struct events {
 	int epoll_fd;
-	int signal_fd; /* SIGTERM, SIGINT, SIGHUP, SIGUSR1, which are blocked */
+	int signal_fd; /* the signals of events_signals() */
 	int tick_fd;   /* once a second */
 	int guard_fd;  /* interfaces_guard() is due */
 	struct links links;
 };
+
+/* SIGTERM, SIGINT, SIGHUP, SIGUSR1: the main thread blocks them before it starts other threads, and
+ * signal_fd brings them. */
+sigset_t events_signals(void);
 
 /* Opens nothing; afterwards events_close() is allowed. */
 void events_init(struct events *e);
