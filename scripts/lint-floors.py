@@ -45,7 +45,7 @@ STOREYS = {
     "host": {
         "config": "xdp base dns port zone xfr resolver limits shield engine worker",
         "bpf": "xdp base dns link tap cache limits config",
-        "broker": "xdp base port cache config bpf",    # asked for programs and maps; the process that makes them
+        "broker": "xdp base link port cache config bpf",    # asked for programs and maps; the process that makes them
         "iface": "xdp base link port tap cache querier engine worker config bpf broker",
     },
     "zones": {

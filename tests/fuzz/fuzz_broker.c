@@ -60,12 +60,14 @@ static void check_allowed(const struct broker_request *r, const struct broker_fd
 		MUST(fds->fd[i] < 0 || fcntl(fds->fd[i], F_GETFD) == FD_CLOEXEC);
 	if (r->sizes.n_buckets)
 		MUST(r->sizes.n_segments && r->sizes.n_buckets % VOLLEY_PAGE_BUCKETS == 0);
-	MUST(r->n <= BROKER_BLOCK_CHUNKS);
-	if (r->operation == BROKER_BIND)
-		MUST(r->address.net_port && fds->fd[BROKER_FD_SOCKET] >= 0 &&
+	MUST(r->n <= (r->operation == BROKER_BUFFER ? SOCKET_RCVBUF_BYTES : BROKER_BLOCK_CHUNKS));
+	if (r->operation == BROKER_BIND || r->operation == BROKER_USE_NEIGHBOUR)
+		MUST(!r->address.net_port == (r->operation == BROKER_USE_NEIGHBOUR) &&
 		     (r->address.family == AF_INET || r->address.family == AF_INET6));
 	else
 		MUST(!r->address.family && !r->address.net_port);
+	MUST(!!r->xsk.n_frames == (r->operation == BROKER_XSK_SOCKET));
+	MUST((uint64_t)r->xsk.n_frames * r->xsk.frame_bytes <= 4ull << 30);
 	if (r->operation == BROKER_MAKE_RINGS)
 		MUST(r->n && r->n <= VOLLEY_TAP_RINGS);
 }

@@ -183,18 +183,18 @@ def broker_requests():
     shared = (1 << 12) - 1
 
     def request(operation, mask=0, sizes=False, name=b"", program=0, flags=0, n=0, mac=bytes(6), head=0,
-                address=bytes(24)):
+                address=bytes(24), xsk=bytes(16)):
         return (bytes([head | mask.bit_count()]) +
                 struct.pack("<IIQ", operations.index(operation), 7, mask) +
                 (struct.pack("<QQIIII", 16 << 20, 0, 64, 256, 16, 0) if sizes else bytes(32)) +
-                name.ljust(16, b"\0") + struct.pack("<III", program, flags, n) + address + mac +
+                name.ljust(16, b"\0") + struct.pack("<III", program, flags, n) + address + xsk + mac +
                 bytes([6, 0, 0, 0, 0, 0]))
 
     def at(family, port, octets, scope=0):
         return struct.pack("<H", family) + struct.pack(">H", port) + struct.pack("<I", scope) + \
             octets.ljust(16, b"\0")
 
-    socket = 1 << 18
+    socket, memory = 1 << 18, 1 << 19
     switch = request("SWITCH", shared, name=b"eth0", program=12)
     return {
         "open-first": request("OPEN", sizes=True, name=b"eth0", flags=15),
@@ -211,6 +211,10 @@ def broker_requests():
         "make-grace": request("MAKE_GRACE", head=64),
         "bind-v4": request("BIND", socket, address=at(2, 53, bytes([192, 0, 2, 53]))),
         "bind-v6": request("BIND", socket, address=at(10, 853, bytes([0xfe, 0x80]), scope=3)),
+        "xsk": request("XSK_SOCKET", memory, xsk=struct.pack("<IIII", 4096, 2048, 0, 0)),
+        "xsk-busy": request("XSK_SOCKET", memory, xsk=struct.pack("<IIII", 64, 4096, 20, 64)),
+        "neighbour": request("USE_NEIGHBOUR", name=b"s0", address=at(2, 0, bytes([192, 0, 2, 1]))),
+        "buffer": request("BUFFER", socket, n=256 << 10),
         "bind-no-port": request("BIND", socket, address=at(10, 0, b"")),
         "name-without-end": request("FIND", name=b"0123456789abcdef"),
         "short": request("FIND", name=b"s0")[:-3],

@@ -24,7 +24,7 @@ def test_exposure(tmp_path, path, most):
 
 
 def test_capabilities_are_those_that_volleyd_keeps():
-    kept = re.search(r"of_both\[\] = \{(.*?)\}",
+    kept = re.search(r"of_broker\[\] = \{(.*?)\}",
                      (ROOT / "userspace/base/privilege.c").read_text("ascii"), re.S)[1]
     unit = re.findall(r"^CapabilityBoundingSet=(.*)$", UNIT.read_text("ascii"), re.M)
     assert sorted(" ".join(unit).split()) == sorted(re.findall(r"CAP_\w+", kept))

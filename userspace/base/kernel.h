@@ -26,26 +26,24 @@ bool kernel_tells_realtime(const char *version, const char *realtime);
  * The capabilities of the processes. Each gives up all that its parts do not use, before it has
  * threads; they cannot come back.
  *
- *      capability           volleyd   broker   both in one (`port: dpdk`)
- *      CAP_SYS_ADMIN                  yes      yes    open a program or map by its number
- *      CAP_BPF, CAP_PERFMON           yes      yes    load programs, make maps
- *      CAP_NET_ADMIN        yes       yes      yes    attach programs
- *      CAP_NET_RAW                    yes      yes    open an AF_XDP socket
- *      CAP_NET_BIND_SERVICE           yes      yes    port 53
- *      CAP_IPC_LOCK         limited            yes    memory of AF_XDP beyond RLIMIT_MEMLOCK
- *      CAP_DAC_READ_SEARCH  yes       yes      yes    zone files of other owners; pins in bpffs
+ *      capability            volleyd  broker
+ *      CAP_SYS_ADMIN                  yes     open a program or map by its number
+ *      CAP_BPF, CAP_PERFMON           yes     load programs, make maps
+ *      CAP_NET_ADMIN                  yes     attach programs; buffers, busy polling, neighbours
+ *      CAP_NET_RAW                    yes     open an AF_XDP socket
+ *      CAP_NET_BIND_SERVICE           yes     port 53
+ *      CAP_IPC_LOCK                   yes     memory of AF_XDP beyond RLIMIT_MEMLOCK
+ *      CAP_DAC_READ_SEARCH   yes      yes     zone files of other owners; pins in bpffs
  *
- * volleyd raises RLIMIT_MEMLOCK before it gives up what that needs, and keeps CAP_IPC_LOCK only if
- * the limit is still one. Before Linux 5.19, where kernel.unprivileged_bpf_disabled is set, reading
- * and writing a map needs CAP_BPF: there volleyd keeps that one.
+ * A volleyd without a broker (`port: dpdk`) has those of the broker. Before Linux 5.19, where
+ * kernel.unprivileged_bpf_disabled is set, reading and writing a map needs CAP_BPF: there volleyd
+ * keeps that one. The bounding set shrinks to the same, where the process has CAP_SETPCAP.
  */
 
 /* For a daemon that has a broker. 0 or -EPERM. Before any thread. */
 int privilege_drop(void) __attribute__((warn_unused_result));
-/* For the broker. */
+/* For the broker, and for a daemon that has none. Also raises RLIMIT_MEMLOCK as far as it may. */
 int privilege_drop_broker(void) __attribute__((warn_unused_result));
-/* For a daemon that is its own broker. */
-int privilege_drop_alone(void) __attribute__((warn_unused_result));
 
 /* The same for a calling thread that only reads files: it keeps CAP_DAC_READ_SEARCH. 0 or -EPERM.
  */

@@ -13,17 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const unsigned int of_daemon[] = {
-	CAP_NET_ADMIN,
-	CAP_DAC_READ_SEARCH,
-};
+static const unsigned int of_daemon[] = { CAP_DAC_READ_SEARCH };
 
 static const unsigned int of_broker[] = {
-	CAP_NET_ADMIN,        CAP_NET_RAW,         CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,
-	CAP_NET_BIND_SERVICE, CAP_DAC_READ_SEARCH,
-};
-
-static const unsigned int of_both[] = {
 	CAP_NET_ADMIN, CAP_NET_RAW,          CAP_BPF,      CAP_PERFMON,
 	CAP_SYS_ADMIN, CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_DAC_READ_SEARCH,
 };
@@ -48,11 +40,29 @@ static int keep_capabilities(const unsigned int *caps, size_t n)
 	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
 }
 
+static bool is_kept_cap(const unsigned int *caps, size_t n, unsigned int cap)
+{
+	for (size_t i = 0; i < n; i++)
+		if (caps[i] == cap)
+			return true;
+	return false;
+}
+
+/* Needs CAP_SETPCAP. Without it the bounding set stays, which means nothing with no_new_privs. */
+static void limit_bounding_set(const unsigned int *caps, size_t n)
+{
+	for (unsigned int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (!is_kept_cap(caps, n, cap))
+			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+}
+
 /* Keeps these and lets no program that is executed get more. */
 static int keep_for_good(const unsigned int *caps, size_t n)
 {
-	int err = keep_capabilities(caps, n);
+	int err;
 
+	limit_bounding_set(caps, n);
+	err = keep_capabilities(caps, n);
 	if (err)
 		return err;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
@@ -72,29 +82,24 @@ static bool needs_bpf_for_maps(void)
 	return syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) && errno == EPERM;
 }
 
-/* The kernel counts the memory of AF_XDP as locked. True if no limit can be set for that. */
-static bool is_memory_limited(void)
+/* The kernel counts the memory of AF_XDP as locked, if CAP_IPC_LOCK is missing. */
+static void raise_memory_limit(void)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
-	struct rlimit limit = { 0 };
+	struct rlimit limit;
 
-	(void)setrlimit(RLIMIT_MEMLOCK, &none);
-	(void)getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (limit.rlim_cur != limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_MEMLOCK, &limit);
-	}
-	return limit.rlim_cur != RLIM_INFINITY;
+	if (!setrlimit(RLIMIT_MEMLOCK, &none) || getrlimit(RLIMIT_MEMLOCK, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
 int privilege_drop(void)
 {
-	unsigned int caps[N_CAPS(of_daemon) + 2];
+	unsigned int caps[N_CAPS(of_daemon) + 1];
 	size_t n = N_CAPS(of_daemon);
 
 	memcpy(caps, of_daemon, sizeof(of_daemon));
-	if (is_memory_limited())
-		caps[n++] = CAP_IPC_LOCK;
 	if (needs_bpf_for_maps())
 		caps[n++] = CAP_BPF;
 	return keep_for_good(caps, n);
@@ -102,12 +107,8 @@ int privilege_drop(void)
 
 int privilege_drop_broker(void)
 {
+	raise_memory_limit();
 	return keep_for_good(of_broker, N_CAPS(of_broker));
-}
-
-int privilege_drop_alone(void)
-{
-	return keep_for_good(of_both, N_CAPS(of_both));
 }
 
 int privilege_drop_thread(void)

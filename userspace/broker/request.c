@@ -78,8 +78,29 @@ static bool are_sizes_right(const struct cache_sizes *sizes)
 static bool is_address(const struct broker_address *a)
 {
 	if (a->family == AF_INET)
-		return a->net_port && !a->scope_id && is_zero(a->bytes + 4, sizeof(a->bytes) - 4);
-	return a->family == AF_INET6 && a->net_port;
+		return !a->scope_id && is_zero(a->bytes + 4, sizeof(a->bytes) - 4);
+	return a->family == AF_INET6;
+}
+
+static bool is_address_right(const struct broker_address *a, uint32_t needs)
+{
+	if (needs & BROKER_NEEDS_ADDRESS)
+		return is_address(a) && a->net_port;
+	if (needs & BROKER_NEEDS_HOST)
+		return is_address(a) && !a->net_port && !a->scope_id;
+	return is_zero(a, sizeof(*a));
+}
+
+static bool is_xsk_right(const struct xsk_socket_wish *x, uint32_t needs)
+{
+	if (!(needs & BROKER_NEEDS_XSK))
+		return is_zero(x, sizeof(*x));
+	return x->n_frames && x->n_frames <= BROKER_XSK_FRAMES_MAX &&
+	       !(x->n_frames & (x->n_frames - 1)) &&
+	       (x->frame_bytes == XSK_FRAME_SMALL || x->frame_bytes == XSK_FRAME_LARGE) &&
+	       x->busy_poll_us <= BROKER_XSK_POLL_US_MAX &&
+	       x->busy_poll_budget <= BROKER_XSK_BUDGET_MAX &&
+	       !x->busy_poll_us == !x->busy_poll_budget;
 }
 
 static const char *find_broker_fault(const struct broker_request *r, const struct row *row)
@@ -103,9 +124,10 @@ static const char *find_broker_fault(const struct broker_request *r, const struc
 		return "sizes";
 	if (row->needs & BROKER_NEEDS_NUMBER ? !r->n || r->n > row->n_max : r->n)
 		return "number";
-	if (row->needs & BROKER_NEEDS_ADDRESS ? !is_address(&r->address) :
-						!is_zero(&r->address, sizeof(r->address)))
+	if (!is_address_right(&r->address, row->needs))
 		return "address";
+	if (!is_xsk_right(&r->xsk, row->needs))
+		return "frames";
 	if (r->operation != BROKER_WAKE_VETH && !is_zero(r->mac, sizeof(r->mac)))
 		return "mac";
 	return NULL;

@@ -25,6 +25,8 @@
 #include "bpf/object.h"
 #include "bpf/program_want.h"
 #include "bpf/refusal.h"
+#include "port/socket.h"
+#include "port/xsk_config.h"
 #include "xdp/abi.h"
 
 /* Maps that all interfaces share (struct object_shared), those of one program, and others. */
@@ -42,6 +44,7 @@ enum broker_fd {
 		BROKER_FD_OLD, /* the map with serve_until_s of the program that ours will replace */
 	BROKER_FD_LOCK, /* the interface's lock: it is free when daemon and broker have closed it */
 	BROKER_FD_SOCKET, /* of the daemon */
+	BROKER_FD_MEMORY, /* of the daemon, for the frames of an AF_XDP socket */
 	BROKER_FD_NEW,    /* a new map or socket; more of them follow */
 	BROKER_N_FDS = BROKER_FD_NEW + VOLLEY_TAP_RINGS
 };
@@ -73,6 +76,8 @@ enum {
  *      PROGRAM  the same, and the number of the program that is open there
  *      SIZES    sizes of a cache
  *      ADDRESS  an address with a port
+ *      HOST     an address alone
+ *      XSK      frames and busy polling of an AF_XDP socket
  *      DPDK     the daemon has its capabilities itself; the broker's process refuses this
  */
 #define BROKER_OPERATIONS(X)                                                                       \
@@ -94,7 +99,10 @@ enum {
 	X(TAKE_BACK, HOOK, PROGRAM | BROKER_NEEDS_DPDK, BROKER_BORROWED, BROKER_SHARED_MASK, 0, 0) \
 	X(USE_SOCKETS, HOOK, PROGRAM | BROKER_NEEDS_DPDK, 0,                                       \
 	  BROKER_SHARED_MASK | BROKER_BIT(BROKER_FD_xsks), 0, 0)                                   \
-	X(XSK_SOCKET, HOOK, NOTHING, 0, 0, 0, 0)                                                   \
+	X(XSK_SOCKET, HOOK, XSK, 0, BROKER_BIT(BROKER_FD_MEMORY), 0, 0)                            \
+	X(USE_NEIGHBOUR, HOOK, NAME | BROKER_NEEDS_HOST, 0, 0, 0, 0)                               \
+	X(VETH_PEER, HOOK, NAME, 0, 0, 0, 0)                                                       \
+	X(BUFFER, HOOK, NUMBER, 0, BROKER_BIT(BROKER_FD_SOCKET), 0, SOCKET_RCVBUF_BYTES)           \
 	X(BIND, HOOK, ADDRESS, 0, BROKER_BIT(BROKER_FD_SOCKET), 0, 0)                              \
 	X(CLOCK, HOOK, NOTHING, 0, 0, 0, 0)                                                        \
 	X(MAKE_SHARED, MAP, SIZES, 0, 0, 0, 0)                                                     \
@@ -120,6 +128,8 @@ enum {
 	BROKER_NEEDS_NUMBER = 1 << 3,
 	BROKER_NEEDS_DPDK = 1 << 4,
 	BROKER_NEEDS_ADDRESS = 1 << 5,
+	BROKER_NEEDS_HOST = 1 << 6,
+	BROKER_NEEDS_XSK = 1 << 7,
 };
 
 /* A table of all the blocks that policy.block.max allows takes less; see block_table_chunks(). */
@@ -132,6 +142,11 @@ struct broker_address {
 	uint8_t bytes[16]; /* wire order; IPv4 in the first four octets, then zeros */
 };
 
+/* Limits of struct xsk_socket_wish: those of the configuration, and the ways of iface_ports.c. */
+#define BROKER_XSK_FRAMES_MAX  (1u << 20)
+#define BROKER_XSK_POLL_US_MAX 1000u
+#define BROKER_XSK_BUDGET_MAX  4096u
+
 struct broker_request {
 	uint32_t operation;
 	uint32_t number; /* of the request; the reply has it, too; never 0 */
@@ -142,6 +157,7 @@ struct broker_request {
 	uint32_t flags;
 	uint32_t n;
 	struct broker_address address;
+	struct xsk_socket_wish xsk;
 	uint8_t mac[6];
 	uint8_t log_level;
 	uint8_t log_format;
@@ -166,7 +182,9 @@ struct broker_reply {
 	uint32_t number; /* 0: a broker has died, and any request that it had read is lost */
 	int32_t code;
 	uint64_t fds_mask;
-	int64_t value; /* of FIND, IS_..., CLEAN_UP, CLOCK */
+	int64_t value; /* of FIND, IS_..., CLEAN_UP, CLOCK; VETH_PEER: enum vethpeer_kind */
+	int32_t mtu;   /* VETH_PEER */
+	uint8_t zero[4];
 	struct cache_sizes sizes;
 	struct broker_facts facts;
 	char sentence[BROKER_SENTENCE_CAP];

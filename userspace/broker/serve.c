@@ -17,6 +17,9 @@
 #include "bpf/tap_rings.h"
 #include "broker/ports.h"
 #include "cache/keeper.h"
+#include "link/neighbour.h"
+#include "link/vethpeer.h"
+#include "port/privileged.h"
 #include "port/xsk_rings.h"
 
 /* A request in work. */
@@ -298,7 +301,39 @@ static int give_new(struct job *job, uint32_t i, int fd)
 
 static int serve_XSK_SOCKET(struct job *job)
 {
-	return give_new(job, 0, xsk_socket_open());
+	const struct xsk_socket_wish *wish = &job->request->xsk;
+	const int memory_fd = job->fds->fd[BROKER_FD_MEMORY];
+
+	if (!xsk_is_memory(memory_fd, (uint64_t)wish->n_frames * wish->frame_bytes))
+		return -EBADF;
+	return give_new(job, 0, xsk_socket_open(memory_fd, wish));
+}
+
+static int serve_USE_NEIGHBOUR(struct job *job)
+{
+	const struct broker_request *r = job->request;
+	const unsigned int ifindex = if_nametoindex(r->ifname);
+
+	return ifindex ? neighbour_use(ifindex, (uint8_t)r->address.family, r->address.bytes) :
+			 -ENODEV;
+}
+
+static int serve_VETH_PEER(struct job *job)
+{
+	const unsigned int ifindex = if_nametoindex(job->request->ifname);
+	struct vethpeer peer;
+
+	if (!ifindex)
+		return -ENODEV;
+	vethpeer_look(&peer, ifindex);
+	job->reply->value = peer.kind;
+	job->reply->mtu = peer.mtu;
+	return 0;
+}
+
+static int serve_BUFFER(struct job *job)
+{
+	return port_force_buffer(job->fds->fd[BROKER_FD_SOCKET], job->request->n);
 }
 
 static int serve_BIND(struct job *job)

@@ -21,7 +21,7 @@
 #include "base/parent.h"
 #include "base/sandbox.h"
 #include "broker/broker.h"
-#include "broker/sockets.h"
+#include "broker/network.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
@@ -290,8 +290,8 @@ static int start_processes(struct daemon *d)
 static void drop_privileges(const struct config *config)
 {
 	if (!has_dpdk_port(config))
-		port_set_helper(&sockets_helper);
-	if (has_dpdk_port(config) ? privilege_drop_alone() : privilege_drop())
+		port_set_helper(&network_helper);
+	if (has_dpdk_port(config) ? privilege_drop_broker() : privilege_drop())
 		log_warn("capabilities that are not needed could not be given up");
 }
 

@@ -149,7 +149,7 @@ void iface_watch_neighbours(struct iface *iface)
 
 	if (!iface->program || iface->config.return_path != CONFIG_RETURN_FIB)
 		return;
-	n = neighbours_use(iface->ifindex, program_hops(iface->program));
+	n = neighbours_use(iface->config.name, iface->ifindex, program_hops(iface->program));
 	if (n < 0)
 		iface_say(iface, IFACE_TOPIC_NEIGHBOURS, true,
 			  "the kernel cannot be told which next hops are in use (%s): with "

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "broker/maps.h"
+#include "broker/network.h"
 
 /* Age of the other end's program before native mode is tried again: attaching loses frames. */
 #define STEADY_NS (3 * CLOCK_NS_PER_S)
@@ -33,7 +34,7 @@ bool iface_peer_begin(struct iface *iface)
 
 	/* A card is not asked. Without a number, the kernel has not said what the link is. */
 	if (!iface->ifindex || link_is(&iface->link, "veth"))
-		vethpeer_look(&peer, iface->ifindex);
+		network_look_at_peer(&peer, iface->config.name, iface->ifindex);
 	note_peer(iface, peer.kind, clock_ns());
 	if (!is_auto(iface) || iface->mute & IFACE_MUTE_FATAL ||
 	    (peer.kind != VETHPEER_BARE && peer.kind != VETHPEER_UNSEEN))
@@ -120,7 +121,7 @@ static void look_again(struct iface *iface, uint64_t now_ns)
 	const enum vethpeer_kind before = iface->peer;
 	struct vethpeer peer;
 
-	vethpeer_look(&peer, iface->ifindex);
+	network_look_at_peer(&peer, iface->config.name, iface->ifindex);
 	if (peer.kind == before || peer.kind == VETHPEER_UNSEEN) /* may be temporary */
 		return;
 	note_peer(iface, peer.kind, now_ns);

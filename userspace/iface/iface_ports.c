@@ -23,7 +23,7 @@
 #include "iface/cores.h"
 #include "iface/iface.h"
 #include "iface/iface_guard.h"
-#include "broker/sockets.h"
+#include "broker/network.h"
 #include "link/netdev.h"
 #include "port/xsk.h"
 
@@ -49,7 +49,7 @@ static int open_mode(const struct iface *iface, uint32_t queue, enum xsk_mode mo
 		.busy_poll_budget = c->busy_poll_budget,
 		.credit = program_queue(iface->program, queue),
 		.tunnels = { .kinds = c->tunnels, .gue_port = c->net_gue_port },
-		.open_socket = sockets_open_xsk,
+		.open_socket = network_open_xsk,
 	};
 	int err = xsk_open(port, &config);
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "broker/network.h"
 #include "link/netlink.h"
 #include "xdp/key.h"
 
@@ -16,8 +17,7 @@
 #define STALE_CAP     256 /* most of one look; the next look has the others */
 
 struct neighbour {
-	uint8_t family;
-	uint8_t n_bytes; /* length of address */
+	uint8_t family; /* AF_INET or AF_INET6 */
 	uint8_t address[ADDRESS_BYTES];
 };
 
@@ -61,6 +61,11 @@ static int take_neighbours_attr(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
+static size_t address_bytes(uint8_t family)
+{
+	return family == AF_INET ? 4 : ADDRESS_BYTES;
+}
+
 /*
  * Skips neighbours that a routing daemon (NTF_EXT_LEARNED) or the kernel (NTF_EXT_MANAGED) keeps up
  * to date: NTF_USE would clear these flags.
@@ -79,53 +84,31 @@ static int take_neighbour(const struct nlmsghdr *message, void *user)
 		return MNL_CB_OK;
 	mnl_attr_parse(message, sizeof(*head), take_neighbours_attr, &attrs);
 	if (attrs.has_more_flags || !attrs.address ||
-	    mnl_attr_get_payload_len(attrs.address) > ADDRESS_BYTES || !attrs.mac ||
-	    mnl_attr_get_payload_len(attrs.mac) != MAC_BYTES ||
+	    mnl_attr_get_payload_len(attrs.address) != address_bytes(head->ndm_family) ||
+	    !attrs.mac || mnl_attr_get_payload_len(attrs.mac) != MAC_BYTES ||
 	    !look->used[volley_hop(mnl_attr_get_payload(attrs.mac))])
 		return MNL_CB_OK;
 	n = &look->stale[look->n++];
 	n->family = head->ndm_family;
-	n->n_bytes = (uint8_t)mnl_attr_get_payload_len(attrs.address);
-	memcpy(n->address, mnl_attr_get_payload(attrs.address), n->n_bytes);
+	memcpy(n->address, mnl_attr_get_payload(attrs.address), address_bytes(n->family));
 	return MNL_CB_OK;
-}
-
-static struct nlmsghdr *begin_neighbours(void *buf, uint16_t type, uint8_t family,
-					 unsigned int ifindex)
-{
-	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
-	struct ndmsg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
-
-	question->nlmsg_type = type;
-	head->ndm_family = family;
-	head->ndm_ifindex = (int)ifindex;
-	return question;
 }
 
 /* Old kernels without filters send the neighbours of all interfaces. */
 static int find_neighbours_stale(struct look *look, uint8_t family)
 {
 	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
-	struct nlmsghdr *question = begin_neighbours(buf, RTM_GETNEIGH, family, 0);
+	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
+	struct ndmsg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
 
+	question->nlmsg_type = RTM_GETNEIGH;
 	question->nlmsg_flags = NLM_F_DUMP;
+	head->ndm_family = family;
 	mnl_attr_put_u32(question, NDA_IFINDEX, look->ifindex);
 	return netlink_ask(NETLINK_ROUTE, question, take_neighbour, look);
 }
 
-/* Without NLM_F_CREATE, so that a neighbour that has gone meanwhile is not created again. */
-static int use_neighbours(unsigned int ifindex, const struct neighbour *n)
-{
-	_Alignas(struct nlmsghdr) char buf[NETLINK_QUESTION_CAP];
-	struct nlmsghdr *question = begin_neighbours(buf, RTM_NEWNEIGH, n->family, ifindex);
-	struct ndmsg *head = mnl_nlmsg_get_payload(question);
-
-	head->ndm_flags = NTF_USE;
-	mnl_attr_put(question, NDA_DST, n->n_bytes, n->address);
-	return netlink_ask(NETLINK_ROUTE, question, NULL, NULL);
-}
-
-int neighbours_use(unsigned int ifindex, uint8_t *used)
+int neighbours_use(const char *ifname, unsigned int ifindex, uint8_t *used)
 {
 	struct look look = { .ifindex = ifindex };
 	int err, n = 0;
@@ -136,7 +119,8 @@ int neighbours_use(unsigned int ifindex, uint8_t *used)
 	if (!err)
 		err = find_neighbours_stale(&look, AF_INET6);
 	for (unsigned int i = 0; i < look.n; i++) {
-		int one = use_neighbours(ifindex, &look.stale[i]);
+		int one =
+			network_use_neighbour(ifname, look.stale[i].family, look.stale[i].address);
 
 		if (one && one != -ENOENT)
 			err = one;

@@ -21,9 +21,10 @@
 /*
  * Tells the kernel that the stale neighbours of the interface whose flag in `used` is set are in
  * use. `used` has VOLLEY_HOPS flags, indexed by volley_hop(); all are cleared. Sends nothing if
- * none is set. Returns the number of neighbours, or -errno. Control's thread; two netlink questions
- * and one for each neighbour.
+ * none is set. Returns the number of neighbours, or -errno. Control's thread; two netlink
+ * questions, and a request to the broker for each neighbour.
  */
-int neighbours_use(unsigned int ifindex, uint8_t *used) __attribute__((warn_unused_result));
+int neighbours_use(const char *ifname, unsigned int ifindex, uint8_t *used)
+	__attribute__((warn_unused_result));
 
 #endif

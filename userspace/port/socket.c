@@ -359,13 +359,6 @@ static int set_socket(int fd, int level, int option, int value)
 	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
 }
 
-/* A failure is no error: the size is forced with the capability, else limited by the system. */
-static void set_buffer(int fd, int force, int option, uint32_t n_bytes)
-{
-	if (n_bytes && set_socket(fd, SOL_SOCKET, force, (int)n_bytes))
-		(void)set_socket(fd, SOL_SOCKET, option, (int)n_bytes);
-}
-
 static int set_socket_options(int fd, const struct socket_config *config)
 {
 	int asks = port_addr_is_wildcard(&config->listen), err;
@@ -381,9 +374,7 @@ static int set_socket_options(int fd, const struct socket_config *config)
 	}
 	err = err ? err : set_socket(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	err = err ? err : set_socket(fd, IPPROTO_IP, IP_FREEBIND, 1);
-	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF,
-		   config->rcvbuf_bytes ? config->rcvbuf_bytes : SOCKET_RCVBUF_DEFAULT);
-	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, config->sndbuf_bytes);
+	port_set_buffer(fd, SOCKET_RCVBUF_BYTES);
 	return err;
 }
 

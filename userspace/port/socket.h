@@ -23,14 +23,12 @@
  * burst or two. In a flood, more would leave the core's cache before they are read, and cost more
  * to answer.
  */
-#define SOCKET_RCVBUF_DEFAULT (256u << 10)
+#define SOCKET_RCVBUF_BYTES (256u << 10)
 
 struct socket_config {
 	struct port_addr listen; /* port 0: the kernel chooses, see socket_port_addr() */
 	/* room for a query and its reply: 512 to SOCKET_MSG_BYTES_MAX; 0: the most */
 	uint32_t msg_bytes;
-	uint32_t rcvbuf_bytes; /* SO_RCVBUF, forced if permitted; 0: the default above */
-	uint32_t sndbuf_bytes;
 };
 
 /*

@@ -12,8 +12,18 @@
 #define XSK_RING_DEFAULT     2048
 #define XSK_BACKLOG_CAP      256 /* replies that wait for room in the TX ring */
 #define XSK_LATE_SHARE       8
+#define XSK_FRAME_SMALL      2048u
+#define XSK_FRAME_LARGE      4096u
 
 struct volley_queue; /* xdp/abi.h */
+
+/* What a socket has before it has rings. */
+struct xsk_socket_wish {
+	uint32_t n_frames;
+	uint32_t frame_bytes;
+	uint32_t busy_poll_us; /* 0: no busy polling */
+	uint32_t busy_poll_budget;
+};
 
 enum xsk_mode {
 	XSK_AUTO, /* zero-copy if the driver supports it, else copy */
@@ -34,8 +44,8 @@ struct xsk_config {
 	uint32_t busy_poll_budget;
 	struct volley_queue *credit; /* of the queue, in the maps of the XDP program; NULL: none */
 	struct frame_tunnels tunnels;
-	/* A new AF_XDP socket, or -errno; NULL: xsk_socket_open(), which needs CAP_NET_RAW. */
-	int (*open_socket)(void);
+	/* As xsk_socket_open(), which it is if NULL. */
+	int (*open_socket)(int memory_fd, const struct xsk_socket_wish *wish);
 };
 
 #endif

@@ -11,17 +11,11 @@
 
 enum xsk_ring_kind { RING_FILL, RING_COMPLETION, RING_RX, RING_TX, N_RINGS };
 
-/* Makes the socket's memory and rings. */
 static int set_rings(int fd, const struct xsk_rings_config *config)
 {
-	const struct xdp_umem_reg umem = { .addr = (uintptr_t)config->area,
-					   .len = config->area_bytes,
-					   .chunk_size = config->frame_bytes };
 	static const int options[N_RINGS] = { XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING,
 					      XDP_RX_RING, XDP_TX_RING };
 
-	if (setsockopt(fd, SOL_XDP, XDP_UMEM_REG, &umem, sizeof(umem)))
-		return -errno;
 	for (int i = 0; i < N_RINGS; i++) {
 		const uint32_t n = i == RING_FILL ? config->fill_cap : config->ring_cap;
 
@@ -107,13 +101,6 @@ static int map_rings(struct xsk_rings *rings, const struct xsk_rings_config *con
 		err = map_produced(rings, RING_TX, &rings->tx, &offsets.tx, n,
 				   sizeof(struct xdp_desc));
 	return err;
-}
-
-int xsk_socket_open(void)
-{
-	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
-
-	return fd < 0 ? -errno : fd;
 }
 
 int xsk_rings_open(struct xsk_rings *rings, int fd, const struct xsk_rings_config *config)

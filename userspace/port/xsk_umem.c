@@ -11,9 +11,6 @@
 #include "link/link.h"
 #include "port/frame.h"
 
-#define HUGE_BYTES     (2ul << 20)
-#define FRAME_SMALL    2048u
-#define FRAME_LARGE    4096u
 #define KERNEL_ROOM    256u /* XDP_PACKET_HEADROOM: the kernel's room before the data */
 #define BUSY_TRIES     50   /* the kernel releases a queue some time after the socket's close */
 #define BUSY_WAIT_MS   20
@@ -36,40 +33,17 @@ static bool is_umem_power_of_two(uint32_t n)
 	return n && !(n & (n - 1));
 }
 
-/* Without reserved huge pages: aligned memory gets transparent ones if possible. */
-static void *map_transparent(size_t n_bytes)
+/* *memory_fd is the caller's. */
+static int map_area(struct xsk_port *x, int *memory_fd)
 {
-	size_t more = n_bytes + HUGE_BYTES;
-	uint8_t *whole =
-		mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	size_t before;
-
-	if (whole == MAP_FAILED)
-		return MAP_FAILED;
-	before = -(uintptr_t)whole & (HUGE_BYTES - 1);
-	if (before)
-		munmap(whole, before);
-	munmap(whole + before + n_bytes, HUGE_BYTES - before);
-	(void)madvise(whole + before, n_bytes, MADV_HUGEPAGE);
-	(void)madvise(whole + before, n_bytes,
-		      MADV_POPULATE_WRITE); /* Linux 5.14; before, pages come one by one */
-	return whole + before;
-}
-
-/* Huge pages cause fewer TLB misses; ordinary pages work, too. */
-static int map_area(struct xsk_port *x)
-{
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	size_t n_bytes = (size_t)x->n_frames * x->frame_bytes;
 	void *area;
 
-	x->area_bytes = (n_bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
-	area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE,
-		    flags | MAP_POPULATE | MAP_HUGETLB | 21 << MAP_HUGE_SHIFT, -1, 0);
-	if (area == MAP_FAILED)
-		area = map_transparent(x->area_bytes);
-	if (area == MAP_FAILED)
-		return -errno;
+	n_bytes = (n_bytes + XSK_HUGE_BYTES - 1) & ~(XSK_HUGE_BYTES - 1);
+	*memory_fd = xsk_memory_open(n_bytes, &area);
+	if (*memory_fd < 0)
+		return *memory_fd;
+	x->area_bytes = n_bytes;
 	x->area = area;
 	x->free = malloc(x->n_frames * sizeof(*x->free));
 	if (!x->free)
@@ -91,47 +65,42 @@ static uint16_t bind_flags(enum xsk_mode mode)
 
 /* The fill ring has room for all frames, so a refill never fails. After a failed bind the UMEM
  * cannot be used for another try: each try has a new socket. */
-static int create_socket(struct xsk_port *x, const struct xsk_config *config, uint32_t ring_cap)
+static int create_socket(struct xsk_port *x, const struct xsk_config *config, int memory_fd,
+			 uint32_t ring_cap)
 {
-	const struct xsk_rings_config rings = {
-		.area = x->area,
-		.area_bytes = (uint64_t)x->n_frames * x->frame_bytes,
+	const struct xsk_socket_wish wish = {
+		.n_frames = x->n_frames,
 		.frame_bytes = x->frame_bytes,
+		.busy_poll_us = config->busy_poll_us,
+		.busy_poll_budget = !config->busy_poll_us    ? 0 :
+				    config->busy_poll_budget ? config->busy_poll_budget :
+							       BUDGET_DEFAULT,
+	};
+	const struct xsk_rings_config rings = {
 		.fill_cap = x->n_frames,
 		.ring_cap = ring_cap,
 		.ifindex = if_nametoindex(config->ifname),
 		.queue = config->queue,
 		.bind_flags = bind_flags(config->mode),
 	};
-	int fd = config->open_socket ? config->open_socket() : xsk_socket_open();
+	int fd = (config->open_socket ? config->open_socket : xsk_socket_open)(memory_fd, &wish);
 
 	return fd < 0 ? fd : xsk_rings_open(&x->rings, fd, &rings);
 }
 
 static int create_socket_patiently(struct xsk_port *x, const struct xsk_config *config,
-				   uint32_t ring_cap)
+				   int memory_fd, uint32_t ring_cap)
 {
 	const struct timespec wait = { .tv_nsec = BUSY_WAIT_MS * 1000000L };
 	int err;
 
 	for (int i = 0; i < BUSY_TRIES; i++) {
-		err = create_socket(x, config, ring_cap);
+		err = create_socket(x, config, memory_fd, ring_cap);
 		if (err != -EBUSY)
 			return err;
 		nanosleep(&wait, NULL);
 	}
 	return -EBUSY;
-}
-
-static int set_busy_poll(int fd, uint32_t us, uint32_t budget)
-{
-	int prefer = 1, time_us = (int)us, n = (int)(budget ? budget : BUDGET_DEFAULT);
-
-	if (setsockopt(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, &prefer, sizeof(prefer)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &time_us, sizeof(time_us)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL_BUDGET, &n, sizeof(n)))
-		return -errno;
-	return 0;
 }
 
 /* Lets one call send a whole burst in copy mode. Linux 6.17; before, a call sends 32 frames. */
@@ -162,12 +131,12 @@ static int choose_sizes(struct xsk_port *x, const struct xsk_config *config, uin
 	x->mtu = link.mtu;
 	need = KERNEL_ROOM + FRAME_HEADERS_MAX - FRAME_IPV6_BYTES - FRAME_UDP_BYTES + x->mtu;
 	x->n_frames = config->n_frames ? config->n_frames : XSK_N_FRAMES_DEFAULT;
-	x->frame_bytes = config->frame_bytes ? config->frame_bytes :
-			 need <= FRAME_SMALL ? FRAME_SMALL :
-					       FRAME_LARGE;
+	x->frame_bytes = config->frame_bytes     ? config->frame_bytes :
+			 need <= XSK_FRAME_SMALL ? XSK_FRAME_SMALL :
+						   XSK_FRAME_LARGE;
 	*ring_cap = config->ring_cap ? config->ring_cap : XSK_RING_DEFAULT;
 	if (!is_umem_power_of_two(x->n_frames) || !is_umem_power_of_two(*ring_cap) ||
-	    (x->frame_bytes != FRAME_SMALL && x->frame_bytes != FRAME_LARGE))
+	    (x->frame_bytes != XSK_FRAME_SMALL && x->frame_bytes != XSK_FRAME_LARGE))
 		return -EINVAL;
 	return 0;
 }
@@ -175,6 +144,7 @@ static int choose_sizes(struct xsk_port *x, const struct xsk_config *config, uin
 int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 {
 	uint32_t ring_cap = 0;
+	int memory_fd = -1;
 	int err = choose_sizes(x, config, &ring_cap);
 
 	x->rings.fd = -1;
@@ -186,17 +156,17 @@ int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 	snprintf(x->port.name, sizeof(x->port.name), "xsk %s queue %u", config->ifname,
 		 config->queue);
 	if (!err)
-		err = map_area(x);
+		err = map_area(x, &memory_fd);
 	if (!err)
-		err = create_socket_patiently(x, config, ring_cap);
+		err = create_socket_patiently(x, config, memory_fd, ring_cap);
+	if (memory_fd >= 0)
+		close(memory_fd);
 	if (err)
 		return err;
 	x->port.fd = x->rings.fd;
 	x->zerocopy = ask_zerocopy(x->port.fd);
 	x->fill_cap = x->zerocopy || x->n_frames < FILL_COPY ? x->n_frames : FILL_COPY;
 	set_send_budget(x->port.fd, ring_cap);
-	if (x->busy_poll)
-		return set_busy_poll(x->port.fd, config->busy_poll_us, config->busy_poll_budget);
 	return 0;
 }
 

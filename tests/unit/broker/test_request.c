@@ -20,6 +20,10 @@ static const struct cache_sizes sizes = {
 	.bytes = 16u << 20, .n_segments = 64, .n_buckets = 4 * VOLLEY_PAGE_BUCKETS, .n_zones = 16
 };
 
+static const struct xsk_socket_wish xsk = {
+	.n_frames = 1u << 20, .frame_bytes = 4096, .busy_poll_us = 1000, .busy_poll_budget = 4096
+};
+
 #define SEGMENTS_MAX ((1ull << 32) / VOLLEY_SEGMENT_UNITS)
 
 enum {
@@ -32,7 +36,10 @@ enum {
 	DPDK = 64,
 	MAP = 128,
 	SOCKET = 256,
-	ADDRESS = 512
+	ADDRESS = 512,
+	HOST = 1024,
+	XSK = 2048,
+	MEMORY = 4096,
 };
 
 static const struct row {
@@ -58,7 +65,10 @@ static const struct row {
 	{ BROKER_LEND, NAME | PROGRAM | DPDK, 0, 0 },
 	{ BROKER_TAKE_BACK, NAME | PROGRAM | SHARED | DPDK, BROKER_BORROWED, 0 },
 	{ BROKER_USE_SOCKETS, NAME | PROGRAM | SHARED | XSKS | DPDK, 0, 0 },
-	{ BROKER_XSK_SOCKET, 0, 0, 0 },
+	{ BROKER_XSK_SOCKET, MEMORY | XSK, 0, 0 },
+	{ BROKER_USE_NEIGHBOUR, NAME | HOST, 0, 0 },
+	{ BROKER_VETH_PEER, NAME, 0, 0 },
+	{ BROKER_BUFFER, SOCKET | NUMBER, 0, SOCKET_RCVBUF_BYTES },
 	{ BROKER_BIND, SOCKET | ADDRESS, 0, 0 },
 	{ BROKER_CLOCK, 0, 0, 0 },
 	{ BROKER_MAKE_SHARED, SIZES | MAP, 0, 0 },
@@ -95,6 +105,12 @@ static struct broker_request make_request(const struct row *row)
 		r.fds_mask |= BROKER_BIT(BROKER_FD_xsks);
 	if (row->has & SOCKET)
 		r.fds_mask |= BROKER_BIT(BROKER_FD_SOCKET);
+	if (row->has & MEMORY)
+		r.fds_mask |= BROKER_BIT(BROKER_FD_MEMORY);
+	if (row->has & HOST)
+		r.address = (struct broker_address){ .family = AF_INET, .bytes = { 192, 0, 2, 1 } };
+	if (row->has & XSK)
+		r.xsk = xsk;
 	if (row->has & ADDRESS)
 		r.address = (struct broker_address){ .family = AF_INET6,
 						     .net_port = htons(53),
@@ -298,39 +314,69 @@ static void test_sizes(void **state)
 
 static void test_addresses(void **state)
 {
-	static const struct broker_address wrong[] = {
-		{ .family = 0 },
-		{ .family = AF_UNIX, .net_port = 1 },
-		{ .family = AF_INET | 0x100, .net_port = 1 },
-		{ .family = AF_INET },  /* no port */
-		{ .family = AF_INET6 }, /* the same */
-		{ .family = AF_INET, .net_port = 1, .scope_id = 1 },
-		{ .family = AF_INET, .net_port = 1, .bytes = { [4] = 1 } },
-		{ .family = AF_INET, .net_port = 1, .bytes = { [15] = 1 } },
+	static const struct {
+		unsigned int right_for; /* 0: only for operations without an address */
+		struct broker_address address;
+	} cases[] = {
+		{ 0, { .family = 0 } },
+		{ ADDRESS, { .family = AF_INET, .net_port = 1 } },
+		{ ADDRESS, { .family = AF_INET, .net_port = 0xffff, .bytes = { 1, 2, 3, 4 } } },
+		{ ADDRESS, { .family = AF_INET6, .net_port = 1 } },
+		{ ADDRESS, { .family = AF_INET6, .net_port = 1, .scope_id = 1 } },
+		{ HOST, { .family = AF_INET } },
+		{ HOST, { .family = AF_INET6, .bytes = { 0xfe, 0x80, [15] = 1 } } },
+		{ 0, { .family = AF_INET6, .scope_id = 1 } },
+		{ 0, { .family = AF_UNIX, .net_port = 1 } },
+		{ 0, { .family = AF_UNIX } },
+		{ 0, { .family = AF_INET | 0x100, .net_port = 1 } },
+		{ 0, { .family = AF_INET | 0x100 } },
+		{ 0, { .family = AF_INET, .net_port = 1, .scope_id = 1 } },
+		{ 0, { .family = AF_INET, .net_port = 1, .bytes = { [4] = 1 } } },
+		{ 0, { .family = AF_INET, .bytes = { [15] = 1 } } },
 	};
-	static const struct broker_address right[] = {
-		{ .family = AF_INET, .net_port = 1 },
-		{ .family = AF_INET, .net_port = 0xffff, .bytes = { 1, 2, 3, 4 } },
-		{ .family = AF_INET6, .net_port = 1 },
+
+	(void)state;
+	for (size_t i = 0; i < N_ROWS; i++)
+		for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+			const unsigned int needs = rows[i].has & (ADDRESS | HOST);
+			struct broker_request r = make_request(&rows[i]);
+
+			r.address = cases[k].address;
+			if (needs ? cases[k].right_for == needs : !k)
+				assert_null(fault_of(&r, &rows[i], true));
+			else
+				refuse(&r, &rows[i], "address");
+		}
+}
+
+static void test_frames(void **state)
+{
+	static const struct xsk_socket_wish wrong[] = {
+		{ .n_frames = 0, .frame_bytes = 2048 },
+		{ .n_frames = 100, .frame_bytes = 2048 },
+		{ .n_frames = 1u << 21, .frame_bytes = 2048 },
+		{ .n_frames = 64, .frame_bytes = 0 },
+		{ .n_frames = 64, .frame_bytes = 2049 },
+		{ .n_frames = 64, .frame_bytes = 8192 },
+		{ .n_frames = 64, .frame_bytes = 2048, .busy_poll_us = 20 },
+		{ .n_frames = 64, .frame_bytes = 2048, .busy_poll_budget = 64 },
+		{ 64, 2048, .busy_poll_us = 1001, .busy_poll_budget = 64 },
+		{ 64, 2048, .busy_poll_us = 20, .busy_poll_budget = 4097 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < N_ROWS; i++) {
-		const struct row *row = &rows[i];
-		struct broker_request r = make_request(row);
+		struct broker_request r = make_request(&rows[i]);
 
 		for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
-			r.address = wrong[k];
-			if (row->has & ADDRESS || k)
-				refuse(&r, row, "address");
+			r.xsk = wrong[k];
+			refuse(&r, &rows[i], "frames");
 		}
-		for (size_t k = 0; k < sizeof(right) / sizeof(right[0]); k++) {
-			r.address = right[k];
-			if (row->has & ADDRESS)
-				assert_null(fault_of(&r, row, true));
-			else
-				refuse(&r, row, "address");
-		}
+		r.xsk = (struct xsk_socket_wish){ .n_frames = 1, .frame_bytes = 2048 };
+		if (rows[i].has & XSK)
+			assert_null(fault_of(&r, &rows[i], true));
+		else
+			refuse(&r, &rows[i], "frames");
 	}
 }
 
@@ -341,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_flags),          cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_names),          cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_sizes),          cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
