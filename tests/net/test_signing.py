@@ -387,7 +387,7 @@ def test_start_without_the_operators_file(lab, daemon, tmp_path, content, how):
         assert verify(lab, tmp_path) == before
         assert status("state") == "stale" and str(content) in status("error")
         assert f"{content}" in daemon.ctl("-w", "2", "health", check=False).stdout
-        assert "what was signed before is served" in daemon.log()
+        assert "the version that was signed before is served" in daemon.log()
         assert daemon.ctl("zone", "reload", "z.test", check=False).returncode != 0
         assert verify(lab, tmp_path) == before
     daemon.ctl("zone", "edit", "z.test", "add f 60 A 192.0.2.2")

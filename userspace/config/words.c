@@ -93,7 +93,7 @@ const struct words_command words_commands[] = {
 	  "If a file cannot be written, the command names it, and status "
 	  "reports it until it is written. "
 	  "Order and comments of the old file are lost." },
-	{ "zone ds", "NAME", 1, 1, "the DS records that the parent is to have",
+	{ "zone ds", "NAME", 1, 1, "the DS records that the parent should have",
 	  "Shows the DS records (SHA-256) for the keys that secure the zone NAME now or later. "
 	  "Enter them at the parent." },
 	{ "zone keys", "NAME", 1, 1, "the keys of a zone that is signed here",
@@ -103,7 +103,7 @@ const struct words_command words_commands[] = {
 	  "Begins to replace the key of the zone NAME that has this ROLE (zsk, ksk or "
 	  "csk) by a new one (RFC 7583). "
 	  "For a ksk or csk, the rollover waits for zone ds-seen." },
-	{ "zone ds-seen", "NAME", 1, 1, "the parent has the DS of the new key",
+	{ "zone ds-seen", "NAME", 1, 1, "tell that the parent has the DS of the new key",
 	  "Tells volleyd that all servers of the parent of the zone NAME have the DS "
 	  "records of the waiting keys. "
 	  "The rollover then goes on." },
@@ -297,7 +297,7 @@ const struct words_command words_commands[] = {
 	{ "block remove", "WHAT", 1, 1, "end a block",
 	  "Ends a block of block add. "
 	  "If a list of policy.block also has WHAT, that list then decides." },
-	{ "block list", "[-n N]", 0, 2, "what is blocked, and how many packets that has met",
+	{ "block list", "[-n N]", 0, 2, "what is blocked, and how many packets each block has met",
 	  "Shows each list of policy.block with the number of its blocks and "
 	  "of its lines that are none. "
 	  "Then it shows the first N (default 1000) of the blocks that commands have set: how "
@@ -332,10 +332,10 @@ const struct words_command words_commands[] = {
 	  "names is then out of service. "
 	  "An interface that only attach has added is forgotten." },
 	{ "port status", "", 0, 0, "every port: queue, core, mode and counters",
-	  "Lists the ports, one line for each queue, with the core that serves it, whether "
-	  "frames are copied, and how many were received, sent, tried again and dropped. "
-	  "Counters kernel_... are those of the kernel for an AF_XDP socket: "
-	  "kernel_rx_ring_full are queries that were lost because the worker was too late." },
+	  "Lists the ports, one line for each queue, with the core that serves it, whether frames "
+	  "are copied, and how many were received, sent, tried again and dropped. "
+	  "Counters whose names begin with kernel_ are kept by the kernel for each AF_XDP socket: "
+	  "kernel_rx_ring_full counts queries that were lost because the worker was too late." },
 	{ "port queues", "IF N|auto", 2, 2, "how many queues of an interface have AF_XDP sockets",
 	  "Serves queues 0 to N-1 of the interface IF by AF_XDP, as interfaces[].queues does, "
 	  "and no others, until volleyd ends; with auto, all queues that it has. "
@@ -345,7 +345,8 @@ const struct words_command words_commands[] = {
 	  "number, and afterwards with auto. volleyd notices new queues by itself. "
 	  "A driver that changes no queues while there is a program (virtio_net) needs detach "
 	  "before and attach after the change." },
-	{ "doctor", "[--config FILE] [IF...]", 0, 66, "what on this host is in Volley's way",
+	{ "doctor", "[--config FILE] [IF...]", 0, 66,
+	  "what on this host keeps the driver from answering",
 	  "Looks at kernel, memory, processors, service addresses and the interfaces IF, or "
 	  "those of the configuration: drivers with known faults, XDP, queues, rings, "
 	  "offloads, MTU, interrupts. "
@@ -421,13 +422,13 @@ const struct words_command words_commands[] = {
 	  "Files that include names are read and not replaced. "
 	  "If two such commands run at once, the later one is refused. "
 	  "A signal ends the command only after the file is replaced." },
-	{ "log level", "[LEVEL]", 0, 1, "which lines the log has, or from now on",
+	{ "log level", "[LEVEL]", 0, 1, "show or change which lines are logged",
 	  "Shows the level of the log, and its format. "
 	  "With LEVEL, one of error, warning, notice, info and debug, sets it: from now on "
 	  "lines of this level and of the levels before it are written. "
 	  "This holds until volleyd ends, or until a reload finds another "
 	  "log.level in volley.yaml(5)." },
-	{ "log reopen", "", 0, 0, "open the query log anew, after it was renamed",
+	{ "log reopen", "", 0, 0, "open the query log again, after it was renamed",
 	  "Opens query-log.file and dnstap.file again if they were renamed or removed. "
 	  "This is for programs that rotate logs; SIGUSR1 does the same. "
 	  "The configuration is not read. "
@@ -459,31 +460,29 @@ const struct words_option words_volleyd_options[] = {
 	{ "-c", "FILE",
 	  "Read the configuration from FILE, see volley.yaml(5). Default: " VOLLEY_CONFIG "." },
 	{ "--check", NULL,
-	  "Check the configuration, say what is wrong, with file, line and key where it is in the "
-	  "file, and exit. Files that it "
-	  "names are read as at a start: root hints, trust anchors, certificates and keys, "
-	  "policies, lists of blocks. What "
-	  "a start would do without (a policy, a list or the file of a zone that cannot be read) "
-	  "is a warning; zone files are not "
-	  "read to their end: --zones does that. A file of the configuration that has secrets, and "
-	  "server.tls.key, are warnings "
-	  "where everyone can read or write them. Sockets, interfaces and what another volleyd has "
-	  "open are left for "
-	  "the start." },
-	{ "--strict", NULL, "With --check: the status is 1 where there is a warning." },
+	  "Check the configuration, print each mistake with file, line and key, and exit. "
+	  "Files that the configuration names are read as at a start: root hints, trust anchors, "
+	  "certificates and keys, policies, lists of blocks. "
+	  "A policy, a list or a zone file that cannot be read is a warning, because volleyd "
+	  "starts without it. "
+	  "Zone files are not read to their end: --zones does that. "
+	  "A file of the configuration that has secrets, or server.tls.key, is a warning if "
+	  "everyone can read or write it. "
+	  "Sockets, interfaces and files that another volleyd has open are not checked." },
+	{ "--strict", NULL, "With --check: the status is 1 if there is a warning." },
 	{ "--zones", NULL,
 	  "With --check: load the file of each zone, several at a time, and print each mistake "
-	  "with file and line; the status is 1 if "
-	  "there is one. Journals, keys and commands of zones[].verify are left alone." },
+	  "with file and line; the status is 1 if there is one. "
+	  "Journals, keys and the commands of zones[].verify are not used." },
 	{ "--keep", NULL,
 	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
 	{ "--schema", NULL,
 	  "Print a JSON schema of the configuration and exit. With it an editor completes keys and "
 	  "marks mistakes; see EDITORS in volley.yaml(5)." },
-	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },
+	{ "-v, --verbose", NULL, "Log everything, also the messages of the BPF libraries." },
 	{ "--version", NULL,
-	  "Print the version, and of each library the one that was there at the build and the one that "
-	  "runs, and exit." },
+	  "Print the version of volleyd and two versions of each library, that of the build and "
+	  "the one in use, and exit." },
 	{ "--help", NULL, "Print a summary and exit." },
 	{ 0 },
 };
@@ -493,17 +492,17 @@ const struct words_option words_volleyctl_options[] = {
 	  "Ask the daemon behind this control socket. Default: $" WORDS_SOCKET_ENV
 	  ", else " WORDS_SOCKET_PATH "." },
 	{ "-j, --json", NULL,
-	  "Print the result as JSON, with the daemon's own names and no units. What failed is an "
-	  "object with "
-	  "\"error\", a sentence, and perhaps \"code\", on standard output." },
+	  "Print the result as JSON, with the daemon's own names and no units. "
+	  "If the command fails, standard output has an object with \"error\", a sentence, and "
+	  "perhaps \"code\"." },
 	{ "-w, --wait", "SECONDS",
-	  "Wait at most that long for the reply. Default: 60, for health 5, but for zone reload, "
-	  "cache "
-	  "dump, cache load and cache resize as long as they take. What was begun goes on in the "
-	  "daemon." },
+	  "Wait at most that long for the reply. "
+	  "Default: 60, and 5 for health; zone reload, cache dump, cache load and cache resize "
+	  "have no limit. "
+	  "When the time is over, the daemon still ends the work that it has begun." },
 	{ "-p, --progress", NULL,
-	  "Tell on standard error how far a reload is, twice a second, also when that is no "
-	  "terminal." },
+	  "Show the progress of a reload on standard error twice a second, also if standard error "
+	  "is no terminal." },
 	{ "--version", NULL, "Print the version and exit." },
 	{ "-h, --help", NULL, "Print a summary and exit." },
 	{ 0 },
@@ -511,7 +510,8 @@ const struct words_option words_volleyctl_options[] = {
 
 const struct words_exit words_volleyd_exits[] = {
 	{ 0, "It ran and was stopped, or it would start (--check)." },
-	{ 1, "It could not start, or would not (--check); the last line logged says why." },
+	{ 1, "It could not start, or a start would fail (--check); the last line of the log says "
+	     "why." },
 	{ 2, "The command line or the configuration is wrong." },
 	{ -1, NULL },
 };

@@ -14,15 +14,15 @@ static const struct words_key rows[] = {
 	{ ROW_ARRAY("server.listen", WORDS_ADDRESSES, struct config, listen, n_listen),
 	  .is_required = true, .min = 53,
 	  .text = "The service addresses. "
-		  "Required, and none twice. "
+		  "Required; each address only once. "
 		  "The driver answers at these addresses and ports only. "
 		  "0.0.0.0 and :: stand for every address of the host; in the driver, for every "
 		  "address except loopback and link-local ones. "
 		  "A reload opens new addresses and closes those that are no longer listed; "
 		  "queries to the other addresses are not lost. "
 		  "If an address cannot be opened, the reload fails and changes nothing. "
-		  "A link-local IPv6 address is followed by its interface, which "
-		  "must exist: fe80::1%eth0@53. "
+		  "A link-local IPv6 address is followed by its interface, which must exist: "
+		  "fe80::1%eth0@53. "
 		  "Kernel sockets answer there." },
 	{ ROW_ARRAY("server.allow", WORDS_PREFIXES, struct config, allow, n_allow),
 	  .if_empty = "has no prefix, so nobody could ask: leave it out to allow everyone",
@@ -216,7 +216,7 @@ static const struct words_key rows[] = {
 	{ ROW("interfaces[].name", WORDS_INTERFACE, struct config_interface, name),
 	  .is_required = true, .is_unique = true,
 	  .text = "The name of the interface. "
-		  "Required, and none twice. "
+		  "Required; each interface only once. "
 		  "The interface may appear later. "
 		  "See INTERFACES." },
 	{ ROW("interfaces[].xdp", WORDS_CHOICE, struct config_interface, xdp),
@@ -252,7 +252,7 @@ static const struct words_key rows[] = {
 	  .min = 64, .max = 1ull << 20, .fallback = "4096",
 	  .text = "The number of packet buffers of each queue. "
 		  "A buffer has 2048 octets, or 4096 if the MTU of the interface needs it. "
-		  "At least twice ring-size." },
+		  "The number must be at least twice ring-size." },
 	{ ROW("interfaces[].ring-size", WORDS_POWER, struct config_interface, ring_size), .min = 32,
 	  .max = 32768, .fallback = "2048",
 	  .text = "The number of places in each of the four AF_XDP rings of a queue." },
@@ -271,9 +271,10 @@ static const struct words_key rows[] = {
 		  "memory (NUMA) come first." },
 	{ ROW("interfaces[].tunnels", WORDS_CHOICES, struct config_interface, tunnels),
 	  .choices = "ipip|gue", .fallback = "[]",
-	  .text = "Tunnels of layer 4 load balancers from which queries are taken: ipip is IPv4 "
-		  "or IPv6 in either of the two, gue is the same in UDP. The answer "
-		  "goes directly to the client. "
+	  .text = "Tunnels of layer 4 load balancers from which queries are taken. "
+		  "ipip: an IPv4 or IPv6 packet in an IPv4 or IPv6 packet. "
+		  "gue: the same with UDP between the two. "
+		  "The answer goes directly to the client. "
 		  "The tunnels have to end at an address of this host. "
 		  "See TUNNELS." },
 	{ ROW("interfaces[].gue-port", WORDS_PORT, struct config_interface, net_gue_port), .min = 1,

@@ -97,7 +97,7 @@ static const char *number_format(enum words_type type)
 	case WORDS_TEXT:
 		return "a text of %s to %s bytes";
 	case WORDS_OCTETS:
-		return "a text of %s to %s bytes, or 0x and the hexadecimal digits of as many";
+		return "a text of %s to %s bytes, or 0x and the hexadecimal digits of these bytes";
 	case WORDS_CORES:
 		return "a list of processor numbers from %s to %s, none of them twice";
 	case WORDS_ADDRESSES:
@@ -117,14 +117,12 @@ static const char *address_phrase(enum words_type type)
 	switch (type) {
 	case WORDS_UPSTREAMS:
 		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not "
-		       "53; for "
-		       "TLS each with # and its name";
+		       "53; for TLS each with # and its name";
 	case WORDS_UPSTREAM:
 		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
 	case WORDS_UPSTREAM_NAMED:
 		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53; for TLS "
-		       "with # and "
-		       "its name";
+		       "with # and its name";
 	case WORDS_HOSTS:
 		return "a list of IPv4 or IPv6 addresses";
 	case WORDS_LISTEN:
@@ -139,11 +137,10 @@ static const char *list_phrase(enum words_type type)
 {
 	switch (type) {
 	case WORDS_RULES:
-		return "a list of rules, each any or a prefix, then key and its name, then tls, or "
-		       "some of "
-		       "these: \"192.0.2.0/24 key a.example.\"";
+		return "a list of rules, each any or a prefix, then key and its name, then tls, "
+		       "or some of these: \"192.0.2.0/24 key a.example.\"";
 	case WORDS_REMOTES:
-		return "a list of names of remotes, none twice";
+		return "a list of names of remotes, each only once";
 	case WORDS_RECORDS:
 		return "a list of records as in a master file, such as \"host.lan. 300 IN A "
 		       "192.0.2.1\"";
@@ -214,7 +211,7 @@ void words_accepts(const struct words_key *key, char *buf, size_t cap)
 		return;
 	}
 	if (key->type == WORDS_CHOICES) {
-		int used = snprintf(buf, cap, "a list, none twice, of ");
+		int used = snprintf(buf, cap, "a list, each only once, of ");
 
 		put_choices(key->choices, buf + used, cap - (size_t)used);
 		return;

@@ -17,9 +17,10 @@ static const struct words_key rows[] = {
 		  "0: no limit." },
 	{ ROW("rrl.octets", WORDS_SIZE, struct config_rrl, octets), .min = 0,
 	  .max = LIMITER_OCTETS_MAX, .fallback = "256K",
-	  .text = "Octets of DNS a second for one address; prefixes as above. "
-		  "Each answer counts as one answer, or as its share of "
-		  "these octets if that is more. "
+	  .text = "Octets of DNS messages a second for one address. "
+		  "For prefixes the limit is higher by the same factors as for rrl.answers. "
+		  "Each answer counts as one answer, or as its share of these octets if that is "
+		  "more. "
 		  "0: no limit." },
 	{ ROW("rrl.slip", WORDS_COUNT, struct config_rrl, slip), .min = 0, .max = 100,
 	  .fallback = "2",

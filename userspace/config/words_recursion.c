@@ -136,7 +136,7 @@ static const struct words_key rows[] = {
 	{ ROW("recursion.qname-minimisation", WORDS_BOOL, struct config_recursion,
 	      qname_minimisation),
 	  .fallback = "true",
-	  .text = "Whether a server gets only as much of a name as it needs (RFC 9156)." },
+	  .text = "Whether a server is sent only the part of the name that it needs (RFC 9156)." },
 	{ ROW("recursion.qname-minimisation-strict", WORDS_BOOL, struct config_recursion,
 	      qname_minimisation_strict),
 	  .fallback = "false",
@@ -359,7 +359,7 @@ static const struct words_key rows[] = {
 		  "list, status, health and metrics report this." },
 	{ ROW("recursion.rpz[].name", WORDS_DOMAIN, struct config_rpz, name),
 	  .text = "The name of the policy zone. "
-		  "Required, and none twice." },
+		  "Required; each name only once." },
 	{ ROW("recursion.rpz[].file", WORDS_PATH, struct config_rpz, file),
 	  .text = "The master file of the policy zone. "
 		  "Required." },

@@ -5,13 +5,14 @@
 
 #define SAMPLE_MAX 1000000
 
-#define SAMPLE_TEXT                                                                               \
-	"One answer in so many is told, drawn by chance; 1: every one. The XDP program draws as " \
-	"well, so what it does not draw costs it nothing."
-#define PREFIX_TEXT \
-	"How many bits of a client's address are told, of IPv4 and of IPv6; the others are zeros. "
+#define SAMPLE_TEXT                                                                             \
+	"Of this many answers, one is reported, drawn by chance. 1: all are reported. The XDP " \
+	"program draws as well, so answers that are not drawn cost it nothing."
+#define PREFIX_TEXT                                                                                   \
+	"How many bits of a client's address are reported: the first number is for IPv4, the second " \
+	"for IPv6. All other bits become zeros. "
 #define SUBNET_TEXT \
-	"The client subnet in EDNS (RFC 7871) is shortened likewise. 32/128: whole addresses."
+	"The client subnet in EDNS (RFC 7871) is shortened in the same way. 32/128: whole addresses."
 
 static const struct words_key rows[] = {
 	{ ROW("dnstap", WORDS_MAP, struct config, dnstap),

@@ -11,7 +11,7 @@ static const struct words_key rows[] = {
 	{ ROW("keys[].name", WORDS_DOMAIN, struct config_tsig_key, name), .is_required = true,
 	  .is_unique = true,
 	  .text = "The name of the key, the same at both ends. "
-		  "Required, and none twice." },
+		  "Required; each name only once." },
 	{ ROW("keys[].algorithm", WORDS_CHOICE, struct config_tsig_key, algorithm),
 	  .choices = "hmac-sha256|hmac-sha384|hmac-sha512|hmac-sha224|hmac-sha1|hmac-md5",
 	  .fallback = "hmac-sha256",
@@ -32,19 +32,20 @@ static const struct words_key rows[] = {
 		  "as primaries or for NOTIFY." },
 	{ ROW("remotes[].name", WORDS_NAME, struct config_remote, name), .is_required = true,
 	  .is_unique = true, .min = 1, .max = 63,
-	  .text = "Any name. "
-		  "Required, and none twice." },
+	  .text = "A name of your choice for this server, which zones use. "
+		  "Required; each name only once." },
 	{ ROW_ARRAY("remotes[].address", WORDS_PEERS, struct config_remote, addresses, n_addresses),
 	  .is_required = true,
 	  .text = "The addresses of the server, tried in turn. "
-		  "Required, and none twice. "
+		  "Required; each address only once. "
 		  "Without a port: 53, or 853 with tls." },
 	{ ROW_ARRAY("remotes[].source", WORDS_PEERS, struct config_remote, source, n_source),
 	  .text = "Addresses of this host from which the server is asked, at most "
 		  "one of IPv4 and one of IPv6. "
 		  "Default: the kernel chooses." },
 	{ ROW("remotes[].key", WORDS_DOMAIN, struct config_remote, key),
-	  .text = "The name of one of keys, which signs all messages to the server. "
+	  .text = "The name of an item of keys. "
+		  "This key signs all messages to the server. "
 		  "Default: none." },
 	{ ROW("remotes[].tls", WORDS_CHOICE, struct config_remote, tls),
 	  .choices = "off|opportunistic|strict", .fallback = "off",
@@ -66,8 +67,9 @@ static const struct words_key rows[] = {
 		  "See SIGNING." },
 	{ ROW("signing[].name", WORDS_NAME, struct config_signing, name), .is_required = true,
 	  .is_unique = true, .min = 1, .max = 63,
-	  .text = "Any name except none. "
-		  "Required, and none twice." },
+	  .text = "A name of your choice for this way to sign, which zones[].signing uses. "
+		  "The name none is not allowed. "
+		  "Required; each name only once." },
 	{ ROW("signing[].algorithm", WORDS_CHOICE, struct config_signing, algorithm),
 	  .choices = "ecdsap256sha256|ecdsap384sha384|ed25519|rsasha256",
 	  .fallback = "ecdsap256sha256",
@@ -107,8 +109,7 @@ static const struct words_key rows[] = {
 		  "Default: keys are in server.storage." },
 	{ ROW("signing[].signature-lifetime", WORDS_SECONDS, struct config_signing, signature_s),
 	  .min = 60, .max = 365 * 86400, .fallback = "14d",
-	  .text = "How long a signature is "
-		  "valid." },
+	  .text = "How long a signature is valid." },
 	{ ROW("signing[].refresh", WORDS_SECONDS, struct config_signing, refresh_s), .min = 1,
 	  .max = 365 * 86400, .fallback = "7d",
 	  .text = "How long before its end a signature is renewed." },
@@ -148,8 +149,8 @@ static const struct words_key rows[] = {
 		  "A template with the name default is for all zones that name none." },
 	{ ROW("templates[].name", WORDS_NAME, struct config_zone, name), .is_required = true,
 	  .is_unique = true, .min = 1, .max = 63,
-	  .text = "Any name. "
-		  "Required, and none twice." },
+	  .text = "A name of your choice for this template, which zones[].template uses. "
+		  "Required; each name only once." },
 	{ ROW("templates[].file", WORDS_PATH, struct config_zone, file),
 	  .text = "As zones[].file. "
 		  "%s in it stands for the name of the zone, without its last dot. "
@@ -159,7 +160,7 @@ static const struct words_key rows[] = {
 	{ ROW("zones[].name", WORDS_DOMAIN, struct config_zone, name), .is_required = true,
 	  .is_unique = true,
 	  .text = "The name of the zone, always absolute, with or without the last dot. "
-		  "Required, and none twice." },
+		  "Required; each name only once." },
 	{ ROW_OF("zones[].template", WORDS_NAME), .min = 1, .max = 63,
 	  .text = "The template with the settings that the zone does not have itself. "
 		  "Default: the template with the name default, if there is one." },
@@ -225,11 +226,10 @@ static const struct words_key rows[] = {
 		  "A larger one is stopped, and the zone stays as it is." },
 	{ ROW("zones[].max-transfer-time", WORDS_SECONDS, struct config_zone, transfer_s), .min = 1,
 	  .max = 7 * 86400, .fallback = "2h",
-	  .text = "The longest time of a "
-		  "transfer from a primary. "
-		  "A longer one is stopped, and "
-		  "the zone stays as it is. A transfer that brings less than 60 KiB in a minute, "
-		  "or a message that takes longer than 30 seconds, is stopped, too." },
+	  .text = "The longest time of a transfer from a primary. "
+		  "A longer one is stopped, and the zone stays as it is. "
+		  "A transfer that brings less than 60 KiB in a minute, or a message that takes "
+		  "longer than 30 seconds, is stopped, too." },
 	{ ROW("zones[].refresh-min", WORDS_SECONDS, struct config_zone, refresh_min_s), .min = 1,
 	  .max = 36500 * 86400ull, .fallback = "2s",
 	  .text = "The shortest time between two questions to the primaries for a newer "
@@ -255,9 +255,9 @@ static const struct words_key rows[] = {
 		  "the zone is served if no "
 		  "primary can be asked." },
 	{ ROW("zones[].signing", WORDS_NAME, struct config_zone, signing), .min = 1, .max = 63,
-	  .text = "The name of one of signing, by which the zone is signed. "
-		  "Not for a zone with primaries. none: the zone is not signed here, "
-		  "whatever its template says. "
+	  .text = "The name of an item of signing, which says how the zone is signed. "
+		  "Not allowed for a zone with primaries. "
+		  "none: the zone is not signed here, even if its template has a name here. "
 		  "Default: none." },
 	{ ROW("zones[].driver-denials", WORDS_CHOICE, struct config_zone, driver_denials),
 	  .choices = "auto|off", .fallback = "auto",
@@ -305,7 +305,8 @@ static const struct words_key rows[] = {
 		  "A member without a template is not served." },
 	{ ROW("zones[].groups[].group", WORDS_TEXT, struct config_group, group), .min = 1,
 	  .max = 255,
-	  .text = "The name of the group, none twice. "
+	  .text = "The name of the group. "
+		  "Each name only once. "
 		  "Without it, the item is for all other members." },
 	{ ROW("zones[].groups[].template", WORDS_NAME, struct config_group, template_name),
 	  .is_required = true, .min = 1, .max = 63,

@@ -46,8 +46,8 @@ static void follow_driver_clock(void)
 	if (maps_clock_offset(&ahead_ns) || !ahead_ns)
 		return;
 	clock_set_offset(ahead_ns);
-	log_notice("volleyd is in a time namespace, %lld s %s the kernel's clock: what the driver "
-		   "compares with that clock is written by it",
+	log_notice("volleyd is in a time namespace, %lld s %s the kernel's clock: times that the "
+		   "driver compares are written by that clock",
 		   (long long)((ahead_ns < 0 ? -ahead_ns : ahead_ns) / (int64_t)CLOCK_NS_PER_S),
 		   ahead_ns < 0 ? "behind" : "ahead of");
 }

@@ -178,7 +178,7 @@ static void note_good(struct zones_entry *entry, const struct load *load)
 		return;
 	load_put_error(load, error, sizeof(error));
 	sentence_set(&entry->error, "%s", error);
-	log_error("zone %s: %s; what was signed before is served", entry->name, error);
+	log_error("zone %s: %s; the version that was signed before is served", entry->name, error);
 }
 
 /* Keeps the new version until it is published. */

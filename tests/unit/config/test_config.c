@@ -182,7 +182,7 @@ static const struct refusal refusals[] = {
 	  "7: interfaces[0].tunnels: are not taken off where a device is given: leave tunnels or "
 	  "device out" },
 	{ "unknown tunnel", LISTEN "interfaces:\n  - name: a\n    tunnels: [ipip, gre]\n",
-	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, none twice, of ipip "
+	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, each only once, of ipip "
 	  "or "
 	  "gue" },
 	{ "tunnel twice", LISTEN "interfaces:\n  - name: a\n    tunnels: [gue, gue]\n",

@@ -141,7 +141,7 @@ static const struct refusal refusals[] = {
 	{ "primary twice", ZONE("primaries: [hidden, hidden]"),
 	  "5: zones[0].primaries[1]: \"hidden\" is given twice, first in line 5" },
 	{ "primaries are no list", ZONE("primaries: hidden"),
-	  "5: zones[0].primaries: has the wrong shape, give a list of names of remotes, none twice" },
+	  "5: zones[0].primaries: has the wrong shape, give a list of names of remotes, each only once" },
 	{ "unknown remote to notify", ZONE("notify: [b]"),
 	  "5: zones[0].notify[0]: b is none of remotes" },
 	{ "rule of nothing", ZONE("allow-transfer: [any, '']"),
