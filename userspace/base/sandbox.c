@@ -400,23 +400,3 @@ const char *sandbox_problem(void)
 			 "sandbox: threads may make each system call: %s", sandbox.why_not);
 	return sandbox.problem;
 }
-
-static int count_call(void *seen, int number, const struct sandbox_row *row)
-{
-	(void)row;
-	((bool *)seen)[number] = true;
-	return 0;
-}
-
-unsigned int sandbox_n_calls(enum sandbox_kind kind)
-{
-	bool seen[NUMBERS_MAX] = { false };
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < sandbox_n_rows; i++)
-		if (sandbox_rows[i].kinds >> kind & 1)
-			(void)each_call(&sandbox_rows[i], count_call, seen);
-	for (unsigned int number = 0; number < NUMBERS_MAX; number++)
-		n += seen[number];
-	return n;
-}

@@ -59,9 +59,6 @@ void sandbox_tick(void);
  * the next call. Control's thread. */
 const char *sandbox_problem(void);
 
-/* How many system calls a kind may make. Pure. */
-unsigned int sandbox_n_calls(enum sandbox_kind kind);
-
 const char *sandbox_kind_text(enum sandbox_kind kind);
 
 #endif

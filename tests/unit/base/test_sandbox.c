@@ -21,6 +21,7 @@
 #include <openssl/rand.h>
 #include <pthread.h>
 #include <sched.h>
+#include <seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -419,6 +420,29 @@ static int status_of(int (*run)(enum sandbox_kind), enum sandbox_kind kind)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* How many system calls of this machine the rows allow to the kind. */
+static unsigned int count_calls(enum sandbox_kind kind)
+{
+	bool is_seen[1024] = { false };
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < sandbox_n_rows; i++) {
+		char names[4096], *at = names, *name;
+
+		snprintf(names, sizeof(names), "%s",
+			 sandbox_rows[i].kinds >> kind & 1 ? sandbox_rows[i].names : "");
+		while ((name = strsep(&at, " "))) {
+			const int number = *name ? seccomp_syscall_resolve_name(name) : -1;
+
+			if (number < 0 || number >= 1024 || is_seen[number])
+				continue;
+			is_seen[number] = true;
+			n++;
+		}
+	}
+	return n;
+}
+
 static void a_break_in_gets_nothing(void **state)
 {
 	(void)state;
@@ -429,7 +453,7 @@ static void a_break_in_gets_nothing(void **state)
 			n += tries[i].kinds >> kind & 1;
 		print_message("  %s: %u calls allowed, %u tries\n",
 			      sandbox_kind_text((enum sandbox_kind)kind),
-			      sandbox_n_calls((enum sandbox_kind)kind), n);
+			      count_calls((enum sandbox_kind)kind), n);
 		assert_in_range(n, 20, N_TRIES);
 		assert_int_equal(status_of(run_sandboxed, (enum sandbox_kind)kind), ALL_WELL);
 	}
