@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Each process of Volley dies again and again, at 3,000 hits and 1,000 misses a second: no hit is lost,
+nothing is wrong, each is started again, and no file descriptor stays open.
+
+DEATHS=1000 plays so many rounds, one in more than a second, and prints what it has counted:
+
+    DEATHS=1000 make test-net FILES=tests/net/test_deaths.py PYTEST_ARGS=-s
+"""
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import dns.rcode
+from netlab import CLIENT4, V4, process_of, texts, wait_for, write_zone, zone
+from upstreams import Netns
+
+LONG = int(os.environ.get("DEATHS", "0"))
+ROUNDS = LONG or 3
+UPSTREAM = "127.0.0.9"
+HITS = ["www.z.test", "ns.z.test"]
+PROCESSES = {"broker": ("volley-parent", "volley-broker"),
+             "runner": ("volley-parent", "volley-runner"),
+             "resolver": ("volley-parent", "volley-starter", "volley-resolver")}
+LIVES_S = 1.02  # a process that lived for less than a second is started after a pause that grows
+
+
+class Load:
+    """dnsperf with these names, until end()."""
+
+    def __init__(self, lab, path, names, rate):
+        path.write_text("".join(f"{name} A\n" for name in names), "ascii")
+        self.process = lab.popen("c", "dnsperf", "-s", V4, "-d", path, "-l", 7200, "-Q", rate,
+                                 "-t", 5, "-q", 20000, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True)
+
+    def end(self):
+        """{"sent", "completed", "lost", "NOERROR", ...}; those under way at the end count as none."""
+        self.process.send_signal(signal.SIGINT)
+        said = self.process.communicate(timeout=60)[0]
+        found = {word: int(re.search(rf"Queries {word}:\s+(\d+)", said)[1])
+                 for word in ("sent", "completed", "lost")}
+        codes = re.search(r"Response codes:(.*)", said)
+        found.update((code, int(n)) for code, n in re.findall(r"([A-Z]+) (\d+)", codes[1]))
+        return found
+
+
+class Checks(threading.Thread):
+    """Asks for names, one after the other, and compares the answers."""
+
+    def __init__(self, lab):
+        super().__init__(daemon=True)
+        self.lab, self.ends, self.n, self.wrong = lab, threading.Event(), 0, []
+        self.start()
+
+    def run(self):
+        while not self.ends.wait(0.01):
+            said = self.lab.ask("www.z.test")
+            self.n += 1
+            if said.rcode() or texts(said) != ["192.0.2.10"]:
+                self.wrong.append(said.to_text())
+
+    def end(self):
+        self.ends.set()
+        self.join()
+        return self.n, self.wrong
+
+
+def start(lab, daemon, tmp_path):
+    """Names below lab. come from an nsd, each other name of z.test from its wildcard."""
+    netns = Netns(tmp_path, f"{lab.name}-s")
+    (tmp_path / "root").write_text("$TTL 86400\n. IN SOA ns.lab. h.lab. 1 3600 900 86400 60\n"
+                                   ". IN NS ns.lab.\nns.lab. IN A 127.0.0.9\n"
+                                   "*.lab. IN A 192.0.2.80\n", "ascii")
+    nsd = netns.nsd(UPSTREAM, {".": tmp_path / "root"})
+    daemon.start(
+        server={"listen": [V4], "workers": 2}, cache={"size": "64M", "names": 0},
+        recursion={"allow": [CLIENT4], "forward": [UPSTREAM], "query-localhost": True},
+        zones=[{**zone("z.test", write_zone(tmp_path / "z.zone", ttl=86400,
+                                            more="* IN A 192.0.2.11\n")), "verify": ["true"]}])
+    return netns, nsd
+
+
+def warm(lab):
+    for name in HITS:
+        for _ in range(2):
+            assert lab.ask(name).rcode() == dns.rcode.NOERROR
+
+
+def n_files(daemon):
+    """Of volleyd, its parent, and the processes that the parent starts again."""
+    pids = [daemon.process.pid, process_of(daemon, "volley-parent"),
+            *(process_of(daemon, *names) for names in PROCESSES.values())]
+    return [len(os.listdir(f"/proc/{pid}/fd")) if pid else None for pid in pids]
+
+
+def loads(lab, tmp_path):
+    count = 200000 if LONG else 5000
+    misses = [f"n{i}.lab" if i % 2 else f"n{i}.z.test" for i in range(count)]
+    return (Load(lab, tmp_path / "hits", HITS, 3000), Load(lab, tmp_path / "misses", misses, 1000),
+            Checks(lab))
+
+
+def tell(who, **facts):
+    if LONG:
+        print(f"\n{who}: {facts}")
+
+
+def play(kill, is_back):
+    """Kills, waits until it is back, and returns how long that took, for each round."""
+    took = []
+    for _ in range(ROUNDS):
+        kill()
+        began = time.monotonic()
+        wait_for("it is back", is_back)
+        took.append(time.monotonic() - began)
+        if LONG:
+            time.sleep(max(0, LIVES_S - (time.monotonic() - began)))
+    return sorted(took)
+
+
+def test_processes_beside_the_server(lab, daemon, tmp_path):
+    """Broker, runner and resolver, all three in each round."""
+    netns, _ = start(lab, daemon, tmp_path)
+    try:
+        warm(lab)
+        hits, misses, checks = loads(lab, tmp_path)
+        pids = {}
+
+        def kill():
+            pids.update((who, wait_for(who, lambda names=names: process_of(daemon, *names)))
+                        for who, names in PROCESSES.items())
+            for pid in pids.values():
+                os.kill(pid, signal.SIGKILL)
+
+        def is_back():
+            return all(process_of(daemon, *names) not in (None, pids[who])
+                       for who, names in PROCESSES.items()) \
+                and daemon.status()["recursion"]["process"]
+        kill()
+        wait_for("all are back", is_back)
+        before = n_files(daemon)
+        took = play(kill, is_back)
+        hit, miss, (n, wrong) = hits.end(), misses.end(), checks.end()
+        tell("broker, runner, resolver", rounds=ROUNDS, hits=hit, misses=miss, checked=n,
+             median_s=took[len(took) // 2], most_s=took[-1], files=(before, n_files(daemon)))
+        assert hit["lost"] == 0 and hit["NOERROR"] == hit["completed"] > 1000
+        assert not wrong and n
+        assert miss["lost"] == 0 and set(miss) <= {"sent", "completed", "lost", "NOERROR", "SERVFAIL"}
+        assert miss.get("SERVFAIL", 0) <= 50 * (ROUNDS + 1)
+        wait_for("no more files are open than before",
+                 lambda: all(now and now <= then for now, then in zip(n_files(daemon), before)))
+        assert daemon.status()["recursion"]["process_restarts"] == ROUNDS + 1
+    finally:
+        netns.close()
+
+
+def test_server(lab, daemon, tmp_path):
+    """It is killed with all its processes; the driver answers until the next one is there."""
+    netns, _ = start(lab, daemon, tmp_path)
+    try:
+        warm(lab)
+        hits, misses, checks = loads(lab, tmp_path)
+
+        def start_again():
+            daemon.kill()
+            daemon.spawn()
+        took = play(start_again, daemon.is_ready)
+        hit, miss, (n, wrong) = hits.end(), misses.end(), checks.end()
+        tell("server", rounds=ROUNDS, hits=hit, misses=miss, checked=n,
+             median_s=took[len(took) // 2], most_s=took[-1])
+        assert hit["lost"] == 0 and hit["NOERROR"] == hit["completed"] > 1000
+        assert not wrong and n
+        assert set(miss) <= {"sent", "completed", "lost", "NOERROR", "SERVFAIL"}
+        assert daemon.interface()["origin"] == "adopted" and not daemon.degraded()
+    finally:
+        netns.close()
