@@ -6,6 +6,8 @@ says. A floor in BELOW that no file of the part includes is wrong, too, whatever
 
 A quoted include is either root-relative with the floor first ("dns/name.h", "xdp/abi.h"), or a
 generated skeleton ("volley.skel.h", for bpf and iface). Tests may include everything.
+
+A comment that names a file of a floor ("port/tcp.h") names one that there is.
 """
 import re
 import sys
@@ -73,6 +75,8 @@ BELOW = {floor: below.split() for floors in STOREYS.values() for floor, below in
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+FILE = re.compile(r"(?<![\w/.<-])([a-z]+)(/\w+\.[ch])\b")
+ROOTS = ("userspace/", "", "tests/unit/")
 
 
 def floor_of(path: PurePath) -> str | None:
@@ -99,6 +103,14 @@ def fault(floor: str, target: str) -> str | None:
         return f"{there} is no floor"
     if there != floor and there not in BELOW[floor]:
         return f"{floor} does not stand on {there}"
+    return None
+
+
+def gone(line: str) -> str | None:
+    """A file of a floor that the line names, and that is not there."""
+    for there, rest in FILE.findall(line):
+        if there in BELOW and not any(Path(root + there + rest).exists() for root in ROOTS):
+            return f"there is no file {there}{rest}"
     return None
 
 
@@ -134,8 +146,9 @@ def main(argv: list[str]) -> int:
             for number, line in enumerate(lines, 1):
                 match = INCLUDE.match(line)
                 wrong = match and fault(floor, match[1])
+                wrong = f"\"{match[1]}\": {wrong}" if wrong else gone(line)
                 if wrong:
-                    print(f"{path}:{number}: \"{match[1]}\": {wrong}")
+                    print(f"{path}:{number}: {wrong}")
                     faults += 1
     return 1 if faults else 0
 

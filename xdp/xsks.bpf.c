@@ -3,7 +3,7 @@
 /*
  * Passes everything, and has a map of AF_XDP sockets. DPDK's net_af_xdp attaches it and enters its
  * sockets in the map (`xdp_prog=`); volleyd then puts its own program, with that map, in its place
- * (bpf/program_lend.c).
+ * (bpf/hook_lend.c).
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -51,7 +51,7 @@ int ktime_offset(int64_t *ahead_ns) __attribute__((warn_unused_result));
  * that end. A sender chooses the ring by its CPU.
  *
  * If the other end has GRO and no XDP program, the answers of a native program wait in its rings,
- * since nothing wakes that end (iface/vethpeer.h). A ring has room for 256 frames. If this end has
+ * since nothing wakes that end (link/vethpeer.h). A ring has room for 256 frames. If this end has
  * no segmentation offload, frames of kernel sockets use the ring, too, and such a frame wakes the
  * other end only if the ring has taken it (veth_xmit()). So once the ring is full, the kernel drops
  * every frame for it, until something else wakes the other end.

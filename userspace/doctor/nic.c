@@ -339,7 +339,7 @@ static bool is_nic_generic(const struct doctor_case *c)
 }
 
 /*
- * If the card removes a tag, the answer has none (iface/vlans.h). Only for a generic program does
+ * If the card removes a tag, the answer has none (link/vlans.h). Only for a generic program does
  * the kernel put the tag back into the answer. With veth the tag stays in the frame.
  */
 static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
