@@ -90,7 +90,7 @@ static void put_states(const struct rpz_manager *rpz, struct metrics_text *out)
 	for (int k = 0; k < RPZ_MANAGER_N_STATES; k++)
 		metrics_text_sample(out, by_state[k], "state",
 				    rpz_manager_state_text((enum rpz_manager_state)k), NULL);
-	metrics_text_family(out, METRICS_GAUGE, "rpz_manager_error",
+	metrics_text_family(out, METRICS_GAUGE, "policies_error",
 			    "1 when what was read last could not be put in place as a whole");
 	metrics_text_sample(out, *rpz_manager_error(rpz) != 0, NULL);
 }
