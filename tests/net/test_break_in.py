@@ -23,7 +23,7 @@ SIGNAL = signal.SIGRTMIN + 7
 NOBODY = 65534
 REFUSED = {"EPERM", "EACCES", "ENOSYS"}
 
-READS_FILES = {"read /etc/shadow", "read another user's secret", "read a file outside"}
+READS_FILES = {"read a file outside"}
 WRITES_FILES = {"write a file outside", "remove a file outside"}
 PLACES = {"processors of another process", "priority of another process"}
 CONNECTS = {"connect by TCP", "connect by TCP Fast Open"}
@@ -34,7 +34,7 @@ CONTROLS = {*READS_FILES, *WRITES_FILES, *PLACES, *CONNECTS, "connect by UDP", "
 # Each kind: its threads, and the attempts that succeed. The watcher is of the kind control.
 MAY = {
     "control": ("volleyd", CONTROLS),
-    "watcher": ("volley-querier", CONTROLS - {"read /etc/shadow", "read another user's secret"}),
+    "watcher": ("volley-querier", CONTROLS),
     "worker": (r"volley-w\d+", set()),
     "listener": (r"volley-tls\d+|volley-metrics", set()),
     "transfer": ("volley-xfr", {*READS_FILES, *CONNECTS, "connect by UDP"}),

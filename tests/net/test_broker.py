@@ -13,7 +13,7 @@ from netlab import (V4, V6, Answered, driver_counters, has_ended, map_ids, proce
 WWW = ["192.0.2.80", "192.0.2.81"]
 BIT = {"dac_read_search": 2, "net_bind_service": 10, "net_admin": 12, "net_raw": 13, "ipc_lock": 14,
        "sys_admin": 21, "perfmon": 38, "bpf": 39}
-DAEMON = ("dac_read_search",)
+DAEMON = ()
 BROKER = tuple(BIT)
 
 

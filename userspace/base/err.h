@@ -38,7 +38,8 @@
 	X(ERR_NOT_REGULAR, "it is not a regular file")                           \
 	X(ERR_LINK, "it is a symbolic link of another user")                     \
 	X(ERR_BROKER, "the broker has ended")                                    \
-	X(ERR_PORT, "the configuration's file does not name this port")
+	X(ERR_PORT, "the configuration's file does not name this port")          \
+	X(ERR_OWN_LINK, "the user of volleyd may not read it, but could have made a link to it")
 
 enum err_index {
 #define ERR_INDEX(name, text) name##_INDEX,

@@ -156,7 +156,7 @@ int executable_spawn(const struct executable *program, enum executable_task task
 		     pid_t *pid)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, PROGRAM_FDS_FROM);
-	int err = high < 0 ? -errno : privilege_pass_reading();
+	int err = high < 0 ? -errno : privilege_drop_all();
 
 	if (!err)
 		err = spawn_program(program, &tasks[task], high, pid);

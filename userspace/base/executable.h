@@ -34,9 +34,8 @@ int executable_open(struct executable *program, const char *folder, char *err, s
 void executable_close(struct executable *program);
 
 /*
- * Starts the program with this file, as a child of the calling thread, whose end ends it, and with
- * the right to read files of other owners if the thread has it. The thread loses its other
- * capabilities. 0 or -errno.
+ * Starts the program with this file, as a child of the calling thread, whose end ends it. Both have
+ * no capability from then on. 0 or -errno.
  */
 int executable_spawn(const struct executable *program, enum executable_task task, int fd,
 		     pid_t *pid) __attribute__((warn_unused_result));

@@ -12,6 +12,7 @@
 #ifndef VOLLEY_BASE_FILES_H
 #define VOLLEY_BASE_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -29,6 +30,35 @@ int regular_kind(const struct stat *st) __attribute__((warn_unused_result));
 
 /* 0 if it could be opened now, else as above. */
 int regular_check(const char *path) __attribute__((warn_unused_result));
+
+/* stat() of a file that could be opened, also by the helper. 0 or -errno. */
+int regular_stat(const char *path, struct stat *st) __attribute__((warn_unused_result));
+
+/*
+ * A process may have a helper with more rights: another process, which opens only what the
+ * configuration names (config/runner.h). It is asked where the kernel says EACCES.
+ */
+
+/* Files that include each other; .outer is NULL in the first, which the configuration names. */
+struct regular_chain {
+	const char *path;
+	const struct regular_chain *outer;
+};
+
+/* The last file of the chain includes @path. As regular_open(). */
+int regular_open_included(const char *path, const struct regular_chain *from, struct stat *st)
+	__attribute__((warn_unused_result));
+
+/* Opens the folder @path, to read the names in it. A descriptor or -errno. Never waits. */
+int regular_open_folder(const char *path) __attribute__((warn_unused_result));
+
+/* Opens @path for reading, with O_CLOEXEC, or returns a negative code; -EACCES: it may not, either.
+ * @from may be NULL. Any thread. */
+typedef int regular_helper_fn(void *user, const char *path, const struct regular_chain *from,
+			      bool is_folder);
+
+/* From now on this helper is asked; NULL: none. While there is one thread. */
+void regular_set_helper(regular_helper_fn *ask, void *user);
 
 /*
  * Replaces files as a whole: under the name there is always the old file or the new one, also after

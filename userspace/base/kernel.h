@@ -33,7 +33,10 @@ bool kernel_tells_realtime(const char *version, const char *realtime);
  *      CAP_NET_RAW                    yes     open an AF_XDP socket
  *      CAP_NET_BIND_SERVICE           yes     port 53
  *      CAP_IPC_LOCK                   yes     memory of AF_XDP beyond RLIMIT_MEMLOCK
- *      CAP_DAC_READ_SEARCH   yes      yes     zone files of other owners; pins in bpffs
+ *      CAP_DAC_READ_SEARCH            yes     pins in bpffs
+ *
+ * volleyd has none. volley-runner has CAP_DAC_READ_SEARCH, for files of other owners
+ * (config/runner.h).
  *
  * A volleyd without a broker (`port: dpdk`) has those of the broker. Before Linux 5.19, where
  * kernel.unprivileged_bpf_disabled is set, reading and writing a map needs CAP_BPF: there volleyd
@@ -45,16 +48,9 @@ int privilege_drop(void) __attribute__((warn_unused_result));
 /* For the broker, and for a daemon that has none. Also raises RLIMIT_MEMLOCK as far as it may. */
 int privilege_drop_broker(void) __attribute__((warn_unused_result));
 
-/* The same for a calling thread that only reads files: it keeps CAP_DAC_READ_SEARCH. 0 or -EPERM.
- */
+/* For the runner; and for threads of a daemon that has more than it has: CAP_DAC_READ_SEARCH stays.
+ * 0 or -EPERM. */
 int privilege_drop_thread(void) __attribute__((warn_unused_result));
-
-/*
- * Lets the processes that the calling thread starts from now on keep CAP_DAC_READ_SEARCH, if the
- * thread has it, until they give it up by privilege_drop_all(). They get no other capability, also
- * if the daemon is root. 0 or -EPERM.
- */
-int privilege_pass_reading(void) __attribute__((warn_unused_result));
 
 /* Gives up all capabilities of the calling thread for good, and of all that it executes. 0 or
  * -errno. */

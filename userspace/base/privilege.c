@@ -7,13 +7,10 @@
 #include <linux/bpf.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-static const unsigned int of_daemon[] = { CAP_DAC_READ_SEARCH };
 
 static const unsigned int of_broker[] = {
 	CAP_NET_ADMIN, CAP_NET_RAW,          CAP_BPF,      CAP_PERFMON,
@@ -96,13 +93,9 @@ static void raise_memory_limit(void)
 
 int privilege_drop(void)
 {
-	unsigned int caps[N_CAPS(of_daemon) + 1];
-	size_t n = N_CAPS(of_daemon);
+	static const unsigned int caps[] = { CAP_BPF };
 
-	memcpy(caps, of_daemon, sizeof(of_daemon));
-	if (needs_bpf_for_maps())
-		caps[n++] = CAP_BPF;
-	return keep_for_good(caps, n);
+	return keep_for_good(caps, needs_bpf_for_maps() ? 1 : 0);
 }
 
 int privilege_drop_broker(void)
@@ -116,19 +109,6 @@ int privilege_drop_thread(void)
 	static const unsigned int caps[] = { CAP_DAC_READ_SEARCH };
 
 	return keep_capabilities(caps, 1);
-}
-
-int privilege_pass_reading(void)
-{
-	int err = keep_capabilities((const unsigned int[]){ CAP_DAC_READ_SEARCH }, 1);
-
-	if (err || !capng_have_capability(CAPNG_PERMITTED, CAP_DAC_READ_SEARCH))
-		return err;
-	if (capng_update(CAPNG_ADD, CAPNG_INHERITABLE, CAP_DAC_READ_SEARCH) ||
-	    capng_apply(CAPNG_SELECT_CAPS))
-		return -EPERM;
-	/* Without the ambient set, a process of another user than root keeps nothing. */
-	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0) ? -errno : 0;
 }
 
 int privilege_drop_all(void)

@@ -15,19 +15,33 @@ int regular_kind(const struct stat *st)
 	return S_ISDIR(st->st_mode) ? -EISDIR : ERR_NOT_REGULAR;
 }
 
-/* Checks before open(), so that no device is opened, and after it, because the name may lead to
- * another file by then. */
-int regular_open(const char *path, struct stat *st)
-{
-	struct stat before, now;
-	int fd, err = stat(path, &before) ? -errno : regular_kind(&before);
+/* --- The helper ------------------------------------------------------------------------------- */
 
-	if (err)
-		return err;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	err = fstat(fd, &now) ? -errno : regular_kind(&now);
+static struct {
+	regular_helper_fn *ask;
+	void *user;
+} helper;
+
+void regular_set_helper(regular_helper_fn *ask, void *user)
+{
+	helper.ask = ask;
+	helper.user = user;
+}
+
+/* ERR is a failure of our own; only EACCES is one that the helper may not have. */
+static int ask_helper(int err, const char *path, const struct regular_chain *from, bool is_folder)
+{
+	return err == -EACCES && helper.ask ? helper.ask(helper.user, path, from, is_folder) : err;
+}
+
+/* --- Opened ----------------------------------------------------------------------------------- */
+
+/* FD, after the check that its kind is right; or closes it. */
+static int take_regular(int fd, struct stat *st)
+{
+	struct stat now;
+	int err = fstat(fd, &now) ? -errno : regular_kind(&now);
+
 	if (err) {
 		close(fd);
 		return err;
@@ -35,6 +49,51 @@ int regular_open(const char *path, struct stat *st)
 	if (st)
 		*st = now;
 	return fd;
+}
+
+/* Checks before open(), so that no device is opened, and after it, because the name may lead to
+ * another file by then. */
+static int open_regular_here(const char *path)
+{
+	struct stat before;
+	int fd, err = stat(path, &before) ? -errno : regular_kind(&before);
+
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+int regular_open_included(const char *path, const struct regular_chain *from, struct stat *st)
+{
+	int fd = open_regular_here(path);
+
+	if (fd < 0)
+		fd = ask_helper(fd, path, from, false);
+	return fd < 0 ? fd : take_regular(fd, st);
+}
+
+int regular_open(const char *path, struct stat *st)
+{
+	return regular_open_included(path, NULL, st);
+}
+
+int regular_stat(const char *path, struct stat *st)
+{
+	int err = stat(path, st) ? -errno : 0, fd = ask_helper(err, path, NULL, false);
+
+	if (fd <= 0)
+		return fd;
+	err = fstat(fd, st) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int regular_open_folder(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+
+	return fd < 0 ? ask_helper(-errno, path, NULL, true) : fd;
 }
 
 int regular_fopen(FILE **out, const char *path, struct stat *st)

@@ -51,7 +51,7 @@ void starter_refuse(const struct starter_request *request, int code);
 
 /*
  * Starts the program, and returns when it has ended and the daemon was told. The process must have
- * no other thread. It gives up all capabilities but CAP_DAC_READ_SEARCH. Closes the descriptors.
+ * no other thread. It gives up all capabilities. Closes the descriptors.
  */
 void starter_run(const struct executable *program, struct starter_request *request);
 

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/files.h"
+#include "base/tls_files.h"
 
 /* ---- The context ----------------------------------------------------------------------------- */
 
@@ -30,14 +30,12 @@ static int on_session(SSL *ssl, SSL_SESSION *last)
 static int load_tls(SSL_CTX *ctx, const char *bundle, char *err, size_t cap)
 {
 	const char *wrong = NULL;
-	int code = bundle ? regular_check(bundle) : 0;
+	int code = bundle ? tls_files_trust(ctx, bundle) : 0;
 
 	if (!bundle)
 		wrong = SSL_CTX_set_default_verify_paths(ctx) ? NULL : "cannot be read";
 	else if (code)
-		wrong = err_text(code);
-	else if (!SSL_CTX_load_verify_file(ctx, bundle))
-		wrong = "it has no certificates in PEM form";
+		wrong = code == ERR_FORMAT ? "it has no certificates in PEM form" : err_text(code);
 	ERR_clear_error();
 	if (!wrong)
 		return 0;

@@ -439,6 +439,8 @@ struct config {
 	} places[WORDS_KEYS_MAX];
 	char **files; /* the configuration and the files that it includes */
 	uint32_t n_files;
+	char **read_files;   /* files with a secret and nothing else, ended by NULL; NULL: none */
+	char **read_folders; /* those that were searched for included files, likewise */
 };
 
 /*

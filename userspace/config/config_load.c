@@ -32,13 +32,15 @@ static void take_text(struct reader *reader)
 	struct document *document = &reader->document;
 
 	reader->config->secret_files = document->secret_files;
+	reader->config->read_files = document->read_files;
+	reader->config->read_folders = document->read_folders;
 	reader->config->text = document->text;
 	reader->config->n_text = document->len;
 	reader->config->files = document->files;
 	reader->config->n_files = document->n_files;
 	document->files = NULL;
 	document->n_files = 0;
-	document->secret_files = NULL;
+	document->secret_files = document->read_files = document->read_folders = NULL;
 	document->text = NULL;
 }
 
@@ -139,6 +141,8 @@ void config_free(struct config *config)
 		explicit_bzero(config->text, config->n_text);
 	free(config->text);
 	fields_free_texts(config->secret_files);
+	fields_free_texts(config->read_files);
+	fields_free_texts(config->read_folders);
 	for (uint32_t i = 0; i < config->n_files; i++)
 		free(config->files[i]);
 	free(config->files);

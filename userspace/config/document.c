@@ -195,24 +195,38 @@ static void refuse_shape(struct document *document, const struct yamltree *node)
 		      node->text && !*node->text ? "is empty" : "has the wrong shape", accepts);
 }
 
-/* Searches from the end, since keys with secrets mostly follow each other. */
-static void note_secret(struct document *document, uint32_t file)
+/* Adds a copy of PATH to a list that NULL ends. */
+static void note_path(struct document *document, char ***list, uint32_t *n, const char *path)
 {
-	uint32_t n = document->n_secret_files;
-	char **grown;
+	char **grown = realloc(*list, (*n + 2) * sizeof(*grown));
 
-	for (uint32_t i = n; i > 0; i--)
-		if (!strcmp(document->secret_files[i - 1], document->files[file]))
-			return;
-	grown = realloc(document->secret_files, (n + 2) * sizeof(*grown));
 	if (grown)
-		document->secret_files = grown;
-	if (!grown || !(grown[n] = strdup(document->files[file]))) {
+		*list = grown;
+	if (!grown || !(grown[*n] = strdup(path))) {
 		document_fail_memory(document);
 		return;
 	}
-	grown[n + 1] = NULL;
-	document->n_secret_files = n + 1;
+	grown[++*n] = NULL;
+}
+
+/* Searches from the end, since keys with secrets mostly follow each other. */
+static void note_secret(struct document *document, uint32_t file)
+{
+	for (uint32_t i = document->n_secret_files; i > 0; i--)
+		if (!strcmp(document->secret_files[i - 1], document->files[file]))
+			return;
+	note_path(document, &document->secret_files, &document->n_secret_files,
+		  document->files[file]);
+}
+
+void document_note_read(struct document *document, const char *path)
+{
+	note_path(document, &document->read_files, &document->n_read_files, path);
+}
+
+void document_note_folder(struct document *document, const char *path)
+{
+	note_path(document, &document->read_folders, &document->n_read_folders, path);
 }
 
 static void check_document_map(struct document *document, struct yamltree *map,
@@ -289,6 +303,7 @@ void document_check(struct document *document)
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
+/* Not by its position, which the runner, which has the file from us, would share. */
 static int read_all_document(int fd, char **text, size_t *len)
 {
 	ssize_t got = 1;
@@ -301,7 +316,7 @@ static int read_all_document(int fd, char **text, size_t *len)
 				return -ENOMEM;
 			*text = grown;
 		}
-		got = read(fd, *text + *len, cap - *len);
+		got = pread(fd, *text + *len, cap - *len, (off_t)*len);
 		if (got < 0)
 			return -errno;
 		*len += (size_t)got;
@@ -346,7 +361,7 @@ static int read_given_file(int fd, char **text, size_t *len)
 
 	*text = NULL;
 	*len = 0;
-	if (fstat(fd, &st) || lseek(fd, 0, SEEK_SET))
+	if (fstat(fd, &st))
 		return -errno;
 	return S_ISREG(st.st_mode) ? read_open_file(fd, text, len) : ERR_NOT_REGULAR;
 }
@@ -398,7 +413,7 @@ void document_fini(struct document *document)
 	for (uint32_t i = 0; i < document->n_files; i++)
 		free(document->files[i]);
 	free(document->files);
-	for (uint32_t i = 0; document->secret_files && i < document->n_secret_files; i++)
-		free(document->secret_files[i]);
-	free(document->secret_files);
+	fields_free_texts(document->secret_files);
+	fields_free_texts(document->read_files);
+	fields_free_texts(document->read_folders);
 }

@@ -34,6 +34,10 @@ struct document {
 	uint32_t n_files;
 	char **secret_files; /* the files with a secret, ended by NULL; or NULL */
 	uint32_t n_secret_files;
+	char **read_files; /* other files that were read, ended by NULL; or NULL */
+	uint32_t n_read_files;
+	char **read_folders; /* in which included files were searched, ended by NULL; or NULL */
+	uint32_t n_read_folders;
 };
 
 /*
@@ -55,6 +59,10 @@ int document_read_file(const char *path, char **text, size_t *len)
 /* Adds a file to .files; its number is n_files - 1. 0; or -ENOMEM, and .failed is set. */
 int document_add_file(struct document *document, const char *path)
 	__attribute__((warn_unused_result));
+
+/* Adds a path to .read_files or .read_folders. Sets .failed if there is no memory. */
+void document_note_read(struct document *document, const char *path);
+void document_note_folder(struct document *document, const char *path);
 
 /*
  * Fails with a sentence about the key BELOW the node AT: "tcp.idle-timeout", or "" for AT itself.

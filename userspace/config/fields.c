@@ -123,6 +123,56 @@ void fields_free(const struct words_level *level, void *object)
 	}
 }
 
+/* --- Texts ------------------------------------------------------------------------------------ */
+
+/* The structs of a key: one, or an array. */
+static int visit_structs(const struct words_level *level, const struct words_child *child,
+			 void *object, fields_text_fn *fn, void *user)
+{
+	const struct words_key *key = child->key;
+	char *items = key->type == WORDS_MAP ? fields_at(key, object) :
+					       *(char **)fields_at(key, object);
+	const uint32_t n = key->type == WORDS_MAP ? 1 : items ? get_n(key, object) : 0;
+	struct words_level below;
+	int err = 0;
+
+	if (!n)
+		return 0;
+	words_level_below(&below, level, child);
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = fields_each_text(&below, items + (size_t)i * key->n_bytes, fn, user);
+	return err;
+}
+
+static int visit_field(const struct words_level *level, const struct words_child *child,
+		       void *object, fields_text_fn *fn, void *user)
+{
+	const struct words_key *key = child->key;
+	struct words_level below;
+	int err = 0;
+
+	if (key->field == WORDS_FIELD_STRUCTS)
+		return visit_structs(level, child, object, fn, user);
+	if (key->field == WORDS_FIELD_TEXT && *(char **)fields_at(key, object))
+		return fn(user, key, *(char **)fields_at(key, object));
+	if (key->field == WORDS_FIELD_TEXTS)
+		for (char **at = *(char ***)fields_at(key, object); at && *at && !err; at++)
+			err = fn(user, key, *at);
+	if (key->field != WORDS_NO_FIELD || key->type != WORDS_MAP)
+		return err;
+	words_level_below(&below, level, child);
+	return fields_each_text(&below, object, fn, user);
+}
+
+int fields_each_text(const struct words_level *level, void *object, fields_text_fn *fn, void *user)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < level->n && !err; i++)
+		err = visit_field(level, &level->children[i], object, fn, user);
+	return err;
+}
+
 /* --- Copies ----------------------------------------------------------------------------------- */
 
 static bool copy_field_text(char **to, const char *from)

@@ -63,6 +63,12 @@ void fields_free(const struct words_level *level, void *object);
 bool fields_copy_one(const struct words_level *level, const struct words_child *child, void *to,
 		     void *from) __attribute__((warn_unused_result));
 
+/* Calls fn() with each text in the fields of LEVEL's keys in OBJECT, and of those below, until it
+ * returns an error, which is returned. */
+typedef int fields_text_fn(void *user, const struct words_key *key, const char *text);
+int fields_each_text(const struct words_level *level, void *object, fields_text_fn *fn, void *user)
+	__attribute__((warn_unused_result));
+
 /* Frees a list of texts that NULL ends. NULL is allowed. */
 void fields_free_texts(char **texts);
 

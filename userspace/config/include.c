@@ -3,13 +3,16 @@
 /* Joins the trees of files and writes them as one text. */
 #include "config/document.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 
 /* --- Joining ---------------------------------------------------------------------------------- */
 
@@ -89,6 +92,54 @@ static int is_trouble(const char *path, int error)
 	return error != ENOENT && error != ENOTDIR;
 }
 
+/* glob() passes no argument to the functions that open folders. */
+static _Thread_local struct document *globbed;
+
+static void *open_globbed_folder(const char *path)
+{
+	int fd = regular_open_folder(path);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir)
+		document_note_folder(globbed, path);
+	else if (fd >= 0)
+		close(fd);
+	else
+		errno = -fd;
+	return dir;
+}
+
+static struct dirent *read_globbed_folder(void *dir)
+{
+	return readdir(dir);
+}
+
+static void close_globbed_folder(void *dir)
+{
+	closedir(dir);
+}
+
+/* For glob(): as stat(). */
+static int stat_globbed(const char *path, struct stat *st)
+{
+	int err = regular_stat(path, st);
+
+	errno = err ? -err : errno;
+	return err ? -1 : 0;
+}
+
+/* As glob(), in folders that the helper of base/files.h opens, too. */
+static int glob_include(struct document *document, const char *path, glob_t *found)
+{
+	*found = (glob_t){ .gl_opendir = open_globbed_folder,
+			   .gl_readdir = read_globbed_folder,
+			   .gl_closedir = close_globbed_folder,
+			   .gl_stat = stat_globbed,
+			   .gl_lstat = stat_globbed };
+	globbed = document;
+	return glob(path, GLOB_NOSORT | GLOB_ALTDIRFUNC, is_trouble, found);
+}
+
 /* Relative patterns start at the folder of the file FROM. */
 static void include_pattern(struct document *document, struct yamltree *all,
 			    const struct yamltree *pattern, const char *from, unsigned int depth)
@@ -102,7 +153,7 @@ static void include_pattern(struct document *document, struct yamltree *all,
 		document_fail_memory(document);
 		return;
 	}
-	err = *text ? glob(path, GLOB_NOSORT, is_trouble, &found) : GLOB_NOMATCH;
+	err = *text ? glob_include(document, path, &found) : GLOB_NOMATCH;
 	if (err == GLOB_NOMATCH && !(*text && text[strcspn(text, "*?[")]))
 		document_fail(document, pattern, "", "%s cannot be read: %s", path,
 			      err_text(-ENOENT));

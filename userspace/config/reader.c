@@ -125,6 +125,8 @@ bool reader_private(struct reader *reader, const struct yamltree *node, const ch
 	else if (err)
 		document_fail(&reader->document, node, "", "%s cannot be read: %s", file,
 			      err_text(err));
+	else
+		document_note_read(&reader->document, file);
 	return !err;
 }
 

@@ -105,32 +105,37 @@ const char *runner_problem(const struct runner *runner)
 	return runner_is_alive(runner) ?
 		       "" :
 		       "zones[].verify: the process volley-runner, which starts the commands, has "
-		       "ended: no zone with a command is loaded until volleyd is restarted";
+		       "ended: no zone with a command is loaded until volleyd is restarted, and no "
+		       "file that its user may not read";
 }
 
-/* Sends the request with these descriptors. 0, ERR_CLOSED or -errno. */
-static int send_runner_request(struct runner *runner, const struct runner_request *request,
-			       const int *fds, unsigned int n)
+int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, unsigned int n)
 {
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(RUNNER_FDS_MAX * sizeof(int))];
 	} control = { 0 };
-	struct iovec part = { (void *)(uintptr_t)request, sizeof(*request) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct iovec part = { (void *)(uintptr_t)message, n_bytes };
+	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
 
 	if (n) {
-		message.msg_control = control.room;
-		message.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		header.msg_control = control.room;
+		header.msg_controllen = CMSG_SPACE(n * sizeof(int));
 		control.head.cmsg_level = SOL_SOCKET;
 		control.head.cmsg_type = SCM_RIGHTS;
 		control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
 		memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
 	}
-	while (sendmsg(runner->fd, &message, MSG_NOSIGNAL) < 0)
+	while (sendmsg(fd, &header, MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
 			return errno == EPIPE || errno == ECONNRESET ? ERR_CLOSED : -errno;
 	return 0;
+}
+
+static int send_runner_request(struct runner *runner, const struct runner_request *request,
+			       const int *fds, unsigned int n)
+{
+	return runner_send(runner->fd, request, sizeof(*request), fds, n);
 }
 
 static void send_config(struct runner *runner, int fd)
@@ -166,9 +171,9 @@ static void follow_runner(struct runner *runner)
 		send_config(runner, runner->next_fd);
 }
 
-/* fds[0] becomes the runner's end of a channel. Returns our end, or as send_runner_request(). */
-static int ask_runner(struct runner *runner, const struct runner_request *request,
-		      int fds[RUNNER_FDS_MAX])
+/* fds[0] becomes the runner's end of a channel. Returns our end, or as runner_send(). */
+static int ask_runner(struct runner *runner, const struct runner_request *request, int *fds,
+		      unsigned int n)
 {
 	int channel[2], err;
 
@@ -177,7 +182,7 @@ static int ask_runner(struct runner *runner, const struct runner_request *reques
 	fds[0] = channel[1];
 	pthread_mutex_lock(&runner->lock);
 	follow_runner(runner);
-	err = send_runner_request(runner, request, fds, RUNNER_FDS_MAX);
+	err = send_runner_request(runner, request, fds, n);
 	pthread_mutex_unlock(&runner->lock);
 	close(channel[1]);
 	if (!err)
@@ -185,6 +190,8 @@ static int ask_runner(struct runner *runner, const struct runner_request *reques
 	close(channel[0]);
 	return err;
 }
+
+/* --- Commands --------------------------------------------------------------------------------- */
 
 int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zone *zone,
 		  int zone_fd, int said_fd)
@@ -207,7 +214,7 @@ int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zo
 	if (!err) {
 		strcpy(request->zone, zone->name);
 		strcpy(request->file, zone->file);
-		err = ask_runner(runner, request, fds);
+		err = ask_runner(runner, request, fds, RUNNER_FDS_MAX);
 	}
 	free(request);
 	return err;
@@ -227,6 +234,82 @@ int runner_end(int command_fd, int *status)
 	*status = reply.status;
 	return reply.code;
 }
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+/* The descriptor in the reply, or its code; ERR_CLOSED: the runner has ended. */
+static int receive_runner_file(int channel)
+{
+	struct runner_reply reply = { .code = ERR_CLOSED };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = { &reply, sizeof(reply) };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control.room,
+				  .msg_controllen = sizeof(control.room) };
+	struct cmsghdr *head;
+	ssize_t n;
+	int fd;
+
+	do
+		n = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	head = n == (ssize_t)sizeof(reply) ? CMSG_FIRSTHDR(&message) : NULL;
+	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+		return reply.code < 0 ? reply.code : ERR_CLOSED;
+	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	return fd;
+}
+
+/* As receive_runner_file(). */
+static int ask_runner_once(struct runner *runner, const struct runner_request *request)
+{
+	int fds[1], channel = ask_runner(runner, request, fds, 1), fd;
+
+	if (channel < 0)
+		return channel;
+	fd = receive_runner_file(channel);
+	close(channel);
+	return fd;
+}
+
+static int ask_runner_for_file(struct runner *runner, const char *path, const char *from,
+			       bool is_folder)
+{
+	struct runner_request *request = calloc(1, sizeof(*request));
+	int fd = -ENAMETOOLONG;
+
+	if (!request)
+		return -ENOMEM;
+	request->kind = is_folder ? RUNNER_OPEN_FOLDER : RUNNER_OPEN;
+	if (strlen(path) < sizeof(request->file) && strlen(from) < sizeof(request->from)) {
+		strcpy(request->file, path);
+		strcpy(request->from, from);
+		fd = ask_runner_once(runner, request);
+		if (fd == ERR_CLOSED) /* the next one knows the same */
+			fd = ask_runner_once(runner, request);
+	}
+	free(request);
+	return fd == ERR_CLOSED ? -EACCES : fd;
+}
+
+/* The runner knows an included file only if it was asked for it, so each of the chain comes. */
+int runner_open(void *user, const char *path, const struct regular_chain *from, bool is_folder)
+{
+	if (from && from->outer) {
+		int fd = runner_open(user, from->path, from->outer, false);
+
+		if (fd < 0)
+			return fd;
+		close(fd);
+	}
+	return ask_runner_for_file(user, path, from ? from->path : "", is_folder);
+}
+
+/* --- Configurations --------------------------------------------------------------------------- */
 
 void runner_read_config(struct runner *runner, int fd)
 {

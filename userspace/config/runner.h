@@ -2,27 +2,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The runner: a process of one thread that starts the commands of zones[].verify, so that threads
- * of the daemon that load zones neither execute nor fork.
+ * of the daemon that load zones neither execute nor fork; and that opens the files of other owners,
+ * so that the daemon needs no capability for that.
  *
  *      daemon, any thread                         runner (config/runner_process.h)
  *      runner_verify(digest of a command) ──────► does its own copy of the configuration have it?
  *                                                 ─► a child, which starts and awaits the command
  *      command_fd is readable ◄────────────────── the child: the end, and its status
  *      runner_end() or close() ─────────────────► the child kills the command's process group
+ *      runner_open(path) ───────────────────────► does the configuration name it?
+ *      descriptor ◄────────────────────────────── ─► opened by base/trusted_open.h
  *
  * The runner runs no command that the daemon could name: it reads the configuration itself, and a
  * request says only by a hash which command of it is meant. It takes text that the daemon passes
  * (`config apply`) only from a file of root or of the owner of the configuration's file. Its only
- * capability is CAP_DAC_READ_SEARCH, by which it reads a configuration of another owner; a command
- * has none. Requests are structs of fixed size with descriptors (SCM_RIGHTS) on a SOCK_SEQPACKET
- * pair; the process ends when the daemon's end is closed. If it ends before, its parent starts the
- * next one (base/parent.h).
+ * capability is CAP_DAC_READ_SEARCH, by which it reads a configuration of another owner, and opens
+ * the files that it names (config/runner_files.h); a command has none. Requests are structs of
+ * fixed size with descriptors (SCM_RIGHTS) on a SOCK_SEQPACKET pair; the process ends when the
+ * daemon's end is closed. If it ends before, its parent starts the next one (base/parent.h).
  */
 #ifndef VOLLEY_CONFIG_RUNNER_H
 #define VOLLEY_CONFIG_RUNNER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/files.h"
 
 struct config;
 struct runner;
@@ -65,6 +70,15 @@ int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zo
  * runner has ended; or the -errno of starting it. The caller closes command_fd. Any thread.
  */
 int runner_end(int command_fd, int *status) __attribute__((warn_unused_result));
+
+/*
+ * Opens a file or folder that the daemon's user may not read, if the configuration names it: for
+ * regular_set_helper() (base/files.h), with the runner as `user`. Texts and files of an earlier
+ * configuration count as its commands do. A descriptor; -EACCES: the configuration does not name
+ * it, or there is no runner; or as trusted_open(). Any thread.
+ */
+int runner_open(void *user, const char *path, const struct regular_chain *from, bool is_folder)
+	__attribute__((warn_unused_result));
 
 /*
  * Makes the runner read the configuration again, from its file, or with fd >= 0 the text of that

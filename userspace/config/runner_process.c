@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/kernel.h"
+#include "config/runner_files.h"
 #include "config/verify.h"
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -52,6 +53,8 @@ struct process {
 	int signal_fd; /* SIGCHLD */
 	const char *path;
 	struct commands sets[COMMANDS_SETS];
+	struct runner_files files[COMMANDS_SETS];
+	struct runner_opener opener;
 	unsigned int n_children;
 };
 
@@ -141,17 +144,21 @@ static bool is_of_owner(int fd, const char *path)
 static void read_runner_config(struct process *p, int fd)
 {
 	struct commands *next = &p->sets[COMMANDS_NEXT];
+	struct runner_files *files = &p->files[COMMANDS_NEXT];
 	struct config *config = NULL;
 	char err[512] = "the text is not of the owner of the configuration's file";
 	int code = ERR_CONFIG;
 
 	drop_commands(next);
+	runner_files_fini(files);
 	if (fd < 0)
 		code = config_load(&config, p->path, err, sizeof(err));
 	else if (is_of_owner(fd, p->path))
 		code = config_load_as(&config, fd, p->path, p->path, err, sizeof(err));
 	if (!code) {
 		code = collect_commands(next, config);
+		if (!code)
+			code = runner_files_collect(files, &p->opener, config);
 		if (code)
 			snprintf(err, sizeof(err), "%s", err_text(code));
 	}
@@ -166,6 +173,10 @@ static void keep_runner_config(struct process *p)
 	p->sets[COMMANDS_BEFORE] = p->sets[COMMANDS_NOW];
 	p->sets[COMMANDS_NOW] = p->sets[COMMANDS_NEXT];
 	p->sets[COMMANDS_NEXT] = (struct commands){ 0 };
+	runner_files_fini(&p->files[COMMANDS_BEFORE]);
+	p->files[COMMANDS_BEFORE] = p->files[COMMANDS_NOW];
+	p->files[COMMANDS_NOW] = p->files[COMMANDS_NEXT];
+	p->files[COMMANDS_NEXT] = (struct runner_files){ 0 };
 }
 
 /* --- A child ---------------------------------------------------------------------------------- */
@@ -295,6 +306,20 @@ static void refuse_runner_request(const struct arrived *a, int code)
 	(void)!send(a->fds[0], &reply, sizeof(reply), MSG_NOSIGNAL);
 }
 
+/* The reply has the file. */
+static void open_for_daemon(struct process *p, const struct arrived *a)
+{
+	const struct runner_request *r = &a->request;
+	int fd = r->kind == RUNNER_OPEN ?
+			 runner_files_open(&p->opener, p->files, COMMANDS_SETS, r->file, r->from) :
+			 runner_files_open_folder(&p->opener, p->files, COMMANDS_SETS, r->file);
+	struct runner_reply reply = { .code = fd < 0 ? fd : 0 };
+
+	(void)!runner_send(a->fds[0], &reply, sizeof(reply), &fd, fd >= 0);
+	if (fd >= 0)
+		close(fd);
+}
+
 static void start_child(struct process *p, struct arrived *a)
 {
 	const struct verify *verify = find_runner_command(p, a->request.digest);
@@ -322,13 +347,15 @@ static void obey_request(struct process *p, struct arrived *a)
 	const struct runner_request *request = &a->request;
 
 	if (request->kind >= RUNNER_KINDS || request->zone[RUNNER_NAME_CAP - 1] ||
-	    request->file[PATH_MAX - 1])
+	    request->file[PATH_MAX - 1] || request->from[PATH_MAX - 1])
 		return;
 	if (request->kind == RUNNER_READ)
 		read_runner_config(p, a->n_fds ? a->fds[0] : -1);
 	else if (request->kind == RUNNER_KEEP)
 		keep_runner_config(p);
-	else if (a->n_fds == RUNNER_FDS_MAX)
+	else if (request->kind != RUNNER_VERIFY && a->n_fds == 1)
+		open_for_daemon(p, a);
+	else if (request->kind == RUNNER_VERIFY && a->n_fds == RUNNER_FDS_MAX)
 		start_child(p, a);
 }
 
@@ -373,6 +400,7 @@ static void reap_children(struct process *p)
 static int open_process(struct process *p, const struct config *config, bool is_next)
 {
 	sigset_t signals;
+	int err;
 
 	/* Signals of the terminal and of systemd are for the daemon. */
 	sigfillset(&signals);
@@ -384,8 +412,13 @@ static int open_process(struct process *p, const struct config *config, bool is_
 		return -errno;
 	prctl(PR_SET_NAME, "volley-runner");
 	p->path = config->path;
-	if (!is_next)
-		return collect_commands(&p->sets[COMMANDS_NOW], config);
+	err = runner_opener_init(&p->opener);
+	if (!err && !is_next)
+		err = runner_files_collect(&p->files[COMMANDS_NOW], &p->opener, config);
+	if (!err && !is_next)
+		err = collect_commands(&p->sets[COMMANDS_NOW], config);
+	if (err || !is_next)
+		return err;
 	read_runner_config(p, -1);
 	keep_runner_config(p);
 	return 0;

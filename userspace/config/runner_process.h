@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "config/config.h"
@@ -17,6 +18,8 @@ enum runner_kind {
 	RUNNER_VERIFY, /* descriptors: channel, standard input, standard error */
 	RUNNER_READ,   /* the text, or none */
 	RUNNER_KEEP,   /* none */
+	RUNNER_OPEN,   /* channel; the reply has the file */
+	RUNNER_OPEN_FOLDER,
 	RUNNER_KINDS,
 };
 
@@ -27,13 +30,18 @@ struct runner_request {
 	uint64_t digest;            /* of the command: config/verify.h */
 	char zone[RUNNER_NAME_CAP]; /* texts end by a zero octet */
 	char file[PATH_MAX];
+	char from[PATH_MAX]; /* RUNNER_OPEN: the file that includes it, or "" */
 };
 
-/* On the channel, once. */
+/* On the channel, once; of an open with the descriptor, if the code is 0. */
 struct runner_reply {
 	int32_t code; /* 0, or a negative code: it was not started */
 	int32_t status;
 };
+
+/* Sends a message with n <= RUNNER_FDS_MAX descriptors. 0, ERR_CLOSED or -errno. Any thread. */
+int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, unsigned int n)
+	__attribute__((warn_unused_result));
 
 /* The process: serves requests on `fd` until the other end is closed. Does not return. `is_next`:
  * one was before, and `config`, of which it takes only the path, is perhaps not in force. */

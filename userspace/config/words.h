@@ -91,6 +91,14 @@ enum words_field {
 	WORDS_FIELD_STRUCTS,
 };
 
+/* What volleyd does with the file that a path names. */
+enum words_use {
+	WORDS_READ,   /* reads it; a zone file may also be written */
+	WORDS_WRITE,  /* makes it and writes it; others need not read it */
+	WORDS_FOLDER, /* lists, reads, makes and removes files directly in it */
+	WORDS_OWN,    /* a folder of its own, with all that is below it */
+};
+
 /* The most packets of one busy poll with busy-poll: true: the kernel's NAPI weight. */
 #define WORDS_BUDGET_TRUE 64
 
@@ -109,6 +117,7 @@ struct words_key {
 	bool is_unique;       /* no two items of the list have the same value */
 	bool needs_start;     /* a reload does not put it in place: config_next_for_start() */
 	bool is_secret;       /* its value is never printed */
+	enum words_use use;   /* of a path */
 	/* why an empty list is refused, and the remedy; NULL: it is allowed */
 	const char *if_empty;
 	const char *text; /* a paragraph for volley.yaml(5) */

@@ -76,6 +76,7 @@ static const struct words_key rows[] = {
 	  .text = "The answer to id.server and hostname.bind, class CH, type TXT (RFC 4892). "
 		  "Default: these queries are refused." },
 	{ ROW("server.pid-file", WORDS_PATH, struct config, pid_file), .needs_start = true,
+	  .use = WORDS_WRITE,
 	  .text = "The file into which volleyd writes its process id, and which it "
 		  "keeps locked while it runs. "
 		  "A second volleyd with the same file refuses to start. "
@@ -178,6 +179,7 @@ static const struct words_key rows[] = {
 		  "the next start do not have. "
 		  "A session can be resumed for two hours." },
 	{ ROW("server.storage", WORDS_PATH, struct config, storage), .needs_start = true,
+	  .use = WORDS_OWN,
 	  .text = "The folder in which volleyd keeps data of zones: their changes, zones from "
 		  "primaries and catalogs, and keys that it has made. "
 		  "A relative path starts at the folder of the configuration file. "
@@ -318,6 +320,7 @@ static const struct words_key rows[] = {
 	  .text = "How long the driver goes on answering from the cache after volleyd "
 		  "has died, at least 3 seconds." },
 	{ ROW("cache.snapshot", WORDS_PATH, struct config, cache_snapshot), .needs_start = true,
+	  .use = WORDS_WRITE,
 	  .text = "A file for the answers of the cache, which survive a reboot in it. volleyd "
 		  "writes it when it stops. "
 		  "It loads it in the background when it starts and finds no cache to adopt. "

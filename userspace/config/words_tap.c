@@ -30,7 +30,7 @@ static const struct words_key rows[] = {
 	  .text = "The address and port of the collector. "
 		  "The stream is not encrypted. "
 		  "Default: none." },
-	{ ROW("dnstap.file", WORDS_PATH, struct config_dnstap, file),
+	{ ROW("dnstap.file", WORDS_PATH, struct config_dnstap, file), .use = WORDS_WRITE,
 	  .text = "A file for the stream. "
 		  "Each start begins it anew: rename it before, if you want to keep it. "
 		  "A reload, volleyctl log reopen and SIGUSR1 begin a new file only if this "
@@ -59,7 +59,7 @@ static const struct words_key rows[] = {
 		  "A reload puts these keys in force, and opens the file again if "
 		  "it was renamed or removed. "
 		  "See TELLING." },
-	{ ROW("query-log.file", WORDS_PATH, struct config_query_log, file),
+	{ ROW("query-log.file", WORDS_PATH, struct config_query_log, file), .use = WORDS_WRITE,
 	  .text = "The file to which lines are appended. "
 		  "Default: none." },
 	{ ROW_OF("query-log.journal", WORDS_BOOL), .fallback = "false",

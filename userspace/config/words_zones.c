@@ -102,6 +102,7 @@ static const struct words_key rows[] = {
 	  .text = "Whether CDS and CDNSKEY records tell the parent which DS "
 		  "it should have (RFC 7344)." },
 	{ ROW("signing[].key-folder", WORDS_PATH, struct config_signing, key_folder),
+	  .use = WORDS_FOLDER,
 	  .text = "The folder of the private keys; it cannot change while volleyd runs. "
 		  "A relative path starts at the folder of the configuration file. "
 		  "Keys of BIND's tools, ldns and PowerDNS in this folder are used, so the DS "

@@ -116,8 +116,10 @@ int commands_config_examine(struct zone_service *s, int fd, const char *from, js
 {
 	json_t *changes = json_array(), *warnings = json_array();
 	struct config *config;
-	int code = config_load_as(&config, fd, from, s->config->path, err, err_cap);
+	int code;
 
+	runner_read_config(s->runner, fd); /* it opens files that the text names */
+	code = config_load_as(&config, fd, from, s->config->path, err, err_cap);
 	if (!code) {
 		code = new_start_check(s->config, zone_service_config(s), config, err, err_cap);
 		if (!code)

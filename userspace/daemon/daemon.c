@@ -16,6 +16,7 @@
 #include "base/audit.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/kernel.h"
 #include "base/log.h"
 #include "base/parent.h"
@@ -323,6 +324,8 @@ int daemon_run(struct config *config, bool keep)
 	close_memory();
 	err = start_processes(d);
 	if (!err) {
+		regular_set_helper(runner_open, d->runner);
+		d->zones.runner = d->runner;
 		drop_privileges(config);
 		start_sandbox(config);
 	}

@@ -74,7 +74,7 @@ struct daemon {
 	bool stopping; /* set by a signal or a command */
 	bool is_ready; /* it answers; false while the start loads zones, without workers */
 	int lock_fd;
-	struct runner *runner; /* starts commands of zones */
+	struct runner *runner; /* starts commands of zones, and opens files */
 	struct affinity affinity;
 	struct descriptors descriptors;
 	struct events events;
@@ -117,8 +117,9 @@ const struct report_view *daemon_view(struct daemon *d);
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
 /*
- * The same, but reads the text from the open file `fd`, which is called `from`. The caller replaces
- * the configuration's file after this has returned 0. The result of loading the zones is logged.
+ * The same, but reads the text from the open file `fd`, which is called `from`, and which
+ * commands_config_examine() has made the runner read. The caller replaces the configuration's file
+ * after this has returned 0. The result of loading the zones is logged.
  */
 int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t err_cap);
 

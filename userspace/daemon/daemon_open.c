@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "bpf/lock.h"
 #include "broker/maps.h"
@@ -551,6 +552,7 @@ void daemon_close(struct daemon *d)
 	daemon_recursion_close(&d->recursion);
 	reply_options_close(&d->options);
 	zone_service_free_loader(&d->zones);
+	regular_set_helper(NULL, NULL);
 	runner_free(d->runner);
 	names_fini(&d->names.memory);
 	rate_limits_close(d->rate_limits);

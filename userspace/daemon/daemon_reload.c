@@ -393,8 +393,6 @@ int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t e
 	struct config *config;
 	int code = config_load_as(&config, fd, from, d->config->path, err, err_cap);
 
-	if (!code)
-		runner_read_config(d->runner, fd);
 	if (code)
 		return code;
 	tell_systemd(d, "RELOADING=1");

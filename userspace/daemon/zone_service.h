@@ -31,6 +31,7 @@ struct zone_service {
 	struct config *config;   /* as the start has read it */
 	struct rpz_manager *rpz; /* learn of versions that are served; opened before zones */
 	struct ctl *ctl;         /* where clients wait for changes of zones */
+	struct runner *runner;   /* opened before all others */
 	struct loader *loader;
 	struct store *store;     /* NULL: there is no server.storage, or it cannot be opened */
 	char storage_error[640]; /* why it cannot be opened or written to; "": it can */

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/files.h"
+#include "base/tls_files.h"
 #include "port/handshake.h"
 #include "port/privileged.h"
 #include "port/tcp_config.h"
@@ -59,17 +59,15 @@ static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_b
 	return SSL_TLSEXT_ERR_OK;
 }
 
-/* If the system reported an error, it is the first in OpenSSL's queue. */
-static int say_tls(const char *key, const char *file, char *err, size_t cap)
+/* CODE is of tls_files_...(). */
+static int say_tls(const char *key, const char *file, int code, char *err, size_t cap)
 {
-	unsigned long first = ERR_peek_error();
-	const char *reason = ERR_SYSTEM_ERROR(first) ?
-				     err_text(-ERR_GET_REASON(first)) :
-				     ERR_reason_error_string(ERR_peek_last_error());
+	const char *reason = code == ERR_FORMAT ? ERR_reason_error_string(ERR_peek_last_error()) :
+						  err_text(code);
 
 	snprintf(err, cap, "server.tls.%s: %s: %s", key, file, reason ? reason : "cannot be used");
 	ERR_clear_error();
-	return ERR_CONFIG;
+	return code == -ENOMEM ? code : ERR_CONFIG;
 }
 
 static int say_mismatch(const struct tls_listener_config *config, char *err, size_t cap)
@@ -84,20 +82,13 @@ static int say_mismatch(const struct tls_listener_config *config, char *err, siz
  * algorithm fails in the check. */
 static int load_key(SSL_CTX *ctx, const struct tls_listener_config *config, char *err, size_t cap)
 {
-	if (SSL_CTX_use_PrivateKey_file(ctx, config->key, SSL_FILETYPE_PEM) != 1)
-		return ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509 ?
-			       say_mismatch(config, err, cap) :
-			       say_tls("key", config->key, err, cap);
-	return SSL_CTX_check_private_key(ctx) == 1 ? 0 : say_mismatch(config, err, cap);
-}
+	int code = tls_files_use_key(ctx, config->key);
 
-static int check_file(const char *key, const char *file, char *err, size_t cap)
-{
-	int code = regular_check(file);
-
+	if (code == ERR_FORMAT && ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509)
+		return say_mismatch(config, err, cap);
 	if (code)
-		snprintf(err, cap, "server.tls.%s: %s: %s", key, file, err_text(code));
-	return code ? ERR_CONFIG : 0;
+		return say_tls("key", config->key, code, err, cap);
+	return SSL_CTX_check_private_key(ctx) == 1 ? 0 : say_mismatch(config, err, cap);
 }
 
 /*
@@ -122,6 +113,7 @@ static bool choose_ciphers(SSL_CTX *ctx)
 static int open_ctx(SSL_CTX **out, const struct tls_listener_config *config, char *err, size_t cap)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+	int code;
 
 	*out = ctx;
 	if (!ctx)
@@ -130,9 +122,6 @@ static int open_ctx(SSL_CTX **out, const struct tls_listener_config *config, cha
 		snprintf(err, cap, "server.tls: listen needs a certificate and its key");
 		return ERR_CONFIG;
 	}
-	if (check_file("certificate", config->certificate, err, cap) ||
-	    check_file("key", config->key, err, cap))
-		return ERR_CONFIG;
 	ERR_clear_error();
 	(void)SSL_CTX_set_min_proto_version(ctx,
 					    config->has_tls12 ? TLS1_2_VERSION : TLS1_3_VERSION);
@@ -143,8 +132,9 @@ static int open_ctx(SSL_CTX **out, const struct tls_listener_config *config, cha
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_read_ahead(ctx, 1); /* else each record needs two calls of read() */
 	SSL_CTX_set_alpn_select_cb(ctx, choose_alpn, NULL);
-	if (SSL_CTX_use_certificate_chain_file(ctx, config->certificate) != 1)
-		return say_tls("certificate", config->certificate, err, cap);
+	code = tls_files_use_chain(ctx, config->certificate);
+	if (code)
+		return say_tls("certificate", config->certificate, code, err, cap);
 	return load_key(ctx, config, err, cap);
 }
 

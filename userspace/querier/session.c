@@ -16,6 +16,8 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "resolver/config_wire.h"
+#include "resolver/given_files.h"
 #include "tap/tap.h"
 
 #define REAP_MS 10000 /* for the end of a process that was killed; it comes at once */
@@ -173,13 +175,42 @@ static int send_bells(int socket_fd, const struct bells *bells, unsigned int n)
 	return err;
 }
 
+/* Descriptors for the process, which are open until it has them. */
+struct given {
+	int fds[GIVEN_FILES_MAX];
+	unsigned int n;
+	uint32_t which;
+};
+
+static int open_given_files(const struct session_config *config, struct given *given)
+{
+	struct resolver_config read;
+	void *memory;
+	int err = config_wire_read(&read, &memory, config->config, config->sizes.config_bytes);
+
+	*given = (struct given){ .n = 0 };
+	if (err)
+		return err;
+	given->n = given_files_open(&read, given->fds, &given->which);
+	free(memory);
+	return 0;
+}
+
+static void close_given_files(struct given *given)
+{
+	while (given->n)
+		close_fd(&given->fds[--given->n]);
+}
+
 /* What a new process gets, in the order of resolver/shared_memory.h. */
-static int send_hello(struct session *s, const struct session_config *config)
+static int send_hello(struct session *s, const struct session_config *config,
+		      const struct given *given)
 {
 	struct shared_hello hello = {
 		.version = VOLLEY_VERSION,
 		.sizes = config->sizes,
 		.total = s->layout.total,
+		.given = given->which,
 	};
 	int doors[RESOLVER_THREADS_MAX];
 	int err = send_files(s->socket_fd, &hello, sizeof(hello), &s->memory_fd, 1);
@@ -190,25 +221,35 @@ static int send_hello(struct session *s, const struct session_config *config)
 		err = send_many(s->socket_fd, doors, config->sizes.n_threads);
 	if (!err)
 		err = send_bells(s->socket_fd, config->bells, config->sizes.n_desks);
+	if (!err)
+		err = send_many(s->socket_fd, given->fds, given->n);
 	close_fd(&s->memory_fd);
 	for (unsigned int i = 0; i < config->sizes.n_threads; i++)
 		close_fd(&s->doors[i][1]);
 	return err;
 }
 
+/* The files first: without a parent, this thread has no right any more once it has started one. */
 int session_start(struct session *s, const struct session_config *config)
 {
-	int ends[2], err;
+	struct given given;
+	int ends[2], err = open_given_files(config, &given);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -errno;
+	if (err)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+		err = -errno;
+		close_given_files(&given);
+		return err;
+	}
 	err = started_execute(&s->started, config->program, EXECUTABLE_SERVE, ends[1]);
 	close(ends[1]);
 	s->socket_fd = ends[0];
 	if (!err) {
 		s->pid = s->started.pid;
-		err = send_hello(s, config);
+		err = send_hello(s, config, &given);
 	}
+	close_given_files(&given);
 	return err == -EPIPE ? 0 : err; /* it has ended, and session_hear() perhaps reads why */
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/siphash.h"
 #include "dns/nameset.h"
 #include "engine/special.h"
@@ -207,7 +208,7 @@ static void put_recursion_setting_file(FILE *out, const char *name, const char *
 	struct stat st = { 0 };
 
 	put_recursion_setting_text(out, name, path);
-	if (path && !stat(path, &st))
+	if (path && !regular_stat(path, &st))
 		fprintf(out, "%ju %jd %jd.%09ld\n", (uintmax_t)st.st_ino, (intmax_t)st.st_size,
 			(intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }

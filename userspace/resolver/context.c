@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "dns/name.h"
 #include "resolver/anchors.h"
+#include "resolver/given_files.h"
 #include "resolver/unbound_version.h"
 
 /* libunbound's defaults, divided among the contexts of a thread. */
@@ -148,7 +149,7 @@ static bool has_anchor(struct making *m, const char *key, const char *path)
 static void set_anchors(struct making *m, const struct resolver_config *c)
 {
 	bool validate = c->trust_anchor_file || c->auto_trust_anchor_file;
-	char modules[48];
+	char modules[48], room[GIVEN_PATH_CAP];
 
 	snprintf(modules, sizeof(modules), "%s%siterator", c->dns64_prefix ? "dns64 " : "",
 		 validate ? "validator " : "");
@@ -156,8 +157,9 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 	set_each(m, "domain-insecure:", c->insecure);
 	set_each(m, "domain-insecure:", special_names);
 	if (has_anchor(m, "trust-anchor", c->trust_anchor_file))
-		check_context(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
-			      c->trust_anchor_file);
+		check_context(
+			m, ub_ctx_add_ta_file(m->ctx, given_files_path(c->trust_anchor_file, room)),
+			"trust anchor", c->trust_anchor_file);
 	if (has_anchor(m, "auto-trust-anchor", c->auto_trust_anchor_file))
 		check_context(m, ub_ctx_add_ta_autr(m->ctx, c->auto_trust_anchor_file),
 			      "trust anchor", c->auto_trust_anchor_file);
@@ -261,12 +263,13 @@ static void set_loopback(struct making *m, const struct resolver_config *c)
 static void set_root(struct making *m, const struct resolver_config *c)
 {
 	bool has_hints = is_readable(m, "root-hints", c->root_hints);
+	char room[GIVEN_PATH_CAP];
 
 	if (c->root_copy && !m->code)
 		check_context(m, ub_ctx_set_stub(m->ctx, ".", c->root_copy, 0),
 			      "the copy of the root at", c->root_copy);
 	else if (has_hints)
-		set_context(m, "root-hints:", c->root_hints);
+		set_context(m, "root-hints:", given_files_path(c->root_hints, room));
 }
 
 /*

@@ -22,6 +22,7 @@
 #include "base/sandbox.h"
 #include "resolver/config_wire.h"
 #include "resolver/desk.h"
+#include "resolver/given_files.h"
 #include "resolver/resolver.h"
 #include "resolver/shared_memory.h"
 #include "resolver/thread.h"
@@ -129,7 +130,7 @@ static int check_hello(struct shared_hello *hello, char *why, size_t cap)
 static int receive_hello(struct serving *s, char *why, size_t cap)
 {
 	struct shared_hello *hello = &s->hello;
-	int fd, doors[RESOLVER_THREADS_MAX];
+	int fd, doors[RESOLVER_THREADS_MAX], given[GIVEN_FILES_MAX];
 	int err = receive_files(s->socket_fd, hello, sizeof(*hello), &fd, 1);
 
 	if (err)
@@ -145,9 +146,13 @@ static int receive_hello(struct serving *s, char *why, size_t cap)
 	for (uint32_t i = 0; i < hello->sizes.n_threads && !err; i++)
 		s->doors[i].fd = doors[i];
 	err = err ? err : receive_many(s->socket_fd, s->bells, hello->sizes.n_desks);
-	return err ? err :
-		     config_wire_read(&s->config, &s->config_memory, s->memory,
-				      hello->sizes.config_bytes);
+	err = err ? err :
+		    config_wire_read(&s->config, &s->config_memory, s->memory,
+				     hello->sizes.config_bytes);
+	err = err ? err : receive_many(s->socket_fd, given, given_files_n(hello->given));
+	if (!err)
+		given_files_take(&s->config, given, hello->given);
+	return err;
 }
 
 /* --- Desks ------------------------------------------------------------------------------------ */

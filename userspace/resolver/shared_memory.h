@@ -98,11 +98,13 @@ void shared_layout_make(struct shared_layout *out, const struct shared_sizes *si
 #define SHARED_FDS_MAX 128 /* of one message: SCM_MAX_FD is 253 */
 
 /* The first message: with the memory file. The files of doors, one for each thread, and of bells,
- * one for each desk, follow in messages of one octet with at most SHARED_FDS_MAX files each. */
+ * one for each desk, follow in messages of one octet with at most SHARED_FDS_MAX files each, and
+ * last the given files. */
 struct shared_hello {
 	char version[32]; /* VOLLEY_VERSION: both programs are of one build */
 	struct shared_sizes sizes;
 	uint64_t total; /* octets of the memory file */
+	uint32_t given; /* resolver/given_files.h */
 };
 
 /* The only message back: the start has ended. */

@@ -198,14 +198,27 @@ static bool is_pem_of_knot(const char *name)
 	return strspn(name, "0123456789abcdef") == 40 && !strcmp(name + 40, ".pem");
 }
 
+/* As opendir(), also by the helper of base/files.h. NULL: *code says why. */
+static DIR *open_key_folder(const char *folder, int *code)
+{
+	int fd = regular_open_folder(folder);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	*code = fd < 0 ? fd : dir ? 0 : -errno;
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
 /* There is no private key of the zone. A new one would not be the one that the parent knows, if a
  * file shows that there is one. */
 static int check_others(const char *folder, const char *prefix, char *err, size_t err_cap)
 {
 	struct dirent *file;
-	DIR *dir = opendir(folder);
-	int code = 0;
+	int code;
+	DIR *dir = open_key_folder(folder, &code);
 
+	code = 0; /* a folder that is not there has no others */
 	while (dir && !code && (file = readdir(dir))) {
 		if (is_of_zone(file->d_name, prefix, ".key")) {
 			code = -ENOKEY;
@@ -233,7 +246,7 @@ int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *fold
 	char prefix[PATH_CAP], path[PATH_CAP];
 	struct sign_key none = { 0 };
 	struct dirent *file;
-	int code = 0;
+	int code;
 	DIR *dir;
 
 	*keys = (struct sign_keys){ 0 };
@@ -242,9 +255,9 @@ int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *fold
 		return -ENAMETOOLONG;
 	*strrchr(prefix, '+') = 0;
 	*(strrchr(prefix, '+') + 1) = 0; /* "/Kexample.com.+" */
-	dir = opendir(folder);
+	dir = open_key_folder(folder, &code);
 	if (!dir) {
-		code = errno == ENOENT ? 0 : -errno;
+		code = code == -ENOENT ? 0 : code;
 		snprintf(err, err_cap, "%s: %s", folder, err_text(code));
 		return code;
 	}

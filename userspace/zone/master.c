@@ -46,6 +46,7 @@ struct source {
 	struct zone_progress *progress;
 	const struct source *outer;
 	const char *path;
+	struct regular_chain chain; /* this file, and those that lead to it */
 	unsigned depth;
 	uint16_t file;
 	struct stat st; /* when it was opened */
@@ -159,7 +160,7 @@ static int read_include(struct source *s, const char *path, const uint8_t *origi
 {
 	struct source *inner;
 	struct stat st;
-	int fd = regular_open(path, &st), rc;
+	int fd = regular_open_included(path, &s->chain, &st), rc;
 
 	if (fd < 0)
 		return refuse(s, "cannot read '%.150s': %s", path, err_text(fd));
@@ -179,6 +180,7 @@ static int read_include(struct source *s, const char *path, const uint8_t *origi
 	*inner = *s;
 	inner->outer = s;
 	inner->path = path;
+	inner->chain = (struct regular_chain){ path, &s->chain };
 	inner->depth = s->depth + 1;
 	inner->file = (uint16_t)rc;
 	inner->st = st;
@@ -599,7 +601,10 @@ int zone_load(struct zone **out, const char *origin_text, const char *path,
 	      struct zone_progress *progress, struct zone_error *err)
 {
 	struct zone_progress ignored = { .cancel = false };
-	struct source s = { .err = err, .path = path, .progress = progress ? progress : &ignored };
+	struct source s = { .err = err,
+			    .path = path,
+			    .chain = { .path = path },
+			    .progress = progress ? progress : &ignored };
 	int rc = name_from_text(s.origin, DNS_NAME_MAX, origin_text, strlen(origin_text));
 
 	*out = NULL;

@@ -12,8 +12,8 @@
  * Control owns a load before loader_start() and after its end; in between the threads own it. They
  * change nothing that is served: control's thread publishes the result.
  *
- * The threads' only privilege is to read files of other owners; the runner starts the commands that
- * verify zones (config/runner.h). After loader_limit() they have a
+ * The runner starts the commands that verify zones, and opens files of other owners for the threads
+ * (config/runner.h). After loader_limit() they have a
  * lower priority than the workers (SCHED_BATCH, niceness 10) on processors that they share
  * (base/affinity.h): a worker that wakes runs first. A worker that never sleeps (busy-poll) leaves
  * them a tenth of its processor, so that a load ends some time.

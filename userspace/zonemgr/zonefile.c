@@ -40,7 +40,7 @@ void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
 	struct stat st;
 
 	*mark = (struct zonefile_mark){ 0 };
-	if (stat(path, &st))
+	if (regular_stat(path, &st))
 		return;
 	mark->device = st.st_dev;
 	mark->number = st.st_ino;
