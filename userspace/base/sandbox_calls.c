@@ -129,7 +129,7 @@ const struct sandbox_row sandbox_rows[] = {
 			 "readlinkat getdents64 getcwd pread64 preadv statfs fstatfs fadvise64",
 	  .why = "files are read" },
 	{ X, "openat", SANDBOX_READ_ONLY, 2, .why = "authorities of TLS" },
-	{ X, "stat access pread64 readlink getdents64", .why = "the same" },
+	{ X, "stat access faccessat pread64 readlink readlinkat getdents64", .why = "the same" },
 	{ L, "pread64", .why = "files that are open" },
 	{ C | F | R | T, "pwrite64 pwritev ftruncate fallocate fsync fdatasync sync_file_range "
 			 "rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir fchmod chmod "

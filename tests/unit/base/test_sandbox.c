@@ -584,6 +584,15 @@ static bool use_own_place(void)
 	       sched_setscheduler(0, SCHED_OTHER, &none) == 0;
 }
 
+/* The calls that arm64's C library makes for access() and readlink(): it has no others. */
+static bool use_path(void)
+{
+	char link[16];
+
+	return !syscall(SYS_faccessat, AT_FDCWD, "/proc/self/stat", R_OK) &&
+	       syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", link, sizeof(link)) > 0;
+}
+
 static bool use_thread(void)
 {
 	pthread_t thread;
@@ -611,6 +620,8 @@ static const struct use uses[] = {
 	  K(CONTROL) | K(TRANSFER) | K(RESOLVER) | K(FILES) | K(REPORTER) },
 	{ "fcntl()", use_fcntl, K(CONTROL) | K(TRANSFER) | K(RESOLVER) | K(FILES) | K(REPORTER) },
 	{ "its place", use_own_place, ALL },
+	{ "a path is looked at", use_path,
+	  K(CONTROL) | K(TRANSFER) | K(RESOLVER) | K(FILES) | K(REPORTER) },
 	{ "a thread", use_thread, K(CONTROL) | K(RESOLVER) | K(FILES) },
 };
 
