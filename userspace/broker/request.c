@@ -62,7 +62,7 @@ static bool is_ifname(const char name[IF_NAMESIZE])
 	if (!n || n == IF_NAMESIZE || !strcmp(name, ".") || !strcmp(name, ".."))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (name[i] == '/' || name[i] == ':' || (name[i] >= 0 && name[i] <= ' '))
+		if (name[i] == '/' || name[i] == ':' || (unsigned char)name[i] <= ' ')
 			return false;
 	return is_zero(name + n, IF_NAMESIZE - n);
 }
