@@ -11,9 +11,9 @@
 # that tests read. While the checksum is the same, the program is not run again, unless AGAIN is
 # set.
 #
-# RUN: a command that runs the programs, an emulator for those of another architecture. Then exactly
-# the tests that tests/unit/emulated names may fail or be skipped: each is printed with its reason. A
-# test that is named there and passes is a failure, too.
+# RUN: a command that runs the programs, an emulator for those of another architecture, and also those
+# that the tests start. Then exactly the tests that tests/unit/emulated names may fail or be skipped:
+# each is printed with its reason. A test that is named there and passes is a failure, too.
 #
 # run-tests.sh --one FOLDER PROGRAM CHECKSUM: runs one program, for the pool; FOLDER gets the
 # results.
@@ -119,6 +119,22 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
+# Puts a script in the place of each program of VOLLEY_BIN: an emulator starts no other program of its
+# architecture.
+emulate_programs() {
+	mkdir "$folder/bin"
+	for file in "$VOLLEY_BIN"/*; do
+		at=$folder/bin/${file##*/}
+		if [ -x "$file" ]; then
+			printf '#!/bin/sh\nexec %s %s "$@"\n' "$RUN" "$file" >"$at"
+			chmod 755 "$at"
+		else
+			ln -s "$file" "$at"
+		fi
+	done
+	VOLLEY_BIN=$folder/bin
+}
+
 # The milliseconds that a program took in another build, if it has passed in one.
 ms_elsewhere() {
 	for stamp in "${1%%/tests/*}"/../*/tests/"${1#*/tests/}".passed; do
@@ -142,6 +158,7 @@ sha256sum "$@" | awk -v around="$around" -v again="${AGAIN:-}" -v folder="$folde
 	END { print kept + 0, kept_tests + 0 >(folder "/kept") }' - "$folder/stamps" | sort -rn >"$folder/wanted"
 read -r kept kept_tests <"$folder/kept"
 
+[ -z "${RUN:-}" ] || emulate_programs
 if [ -s "$folder/wanted" ]; then
 	cut -d ' ' -f 2- "$folder/wanted" | xargs -n 2 -P "${TEST_JOBS:-$(($(nproc) + 1))}" "$0" --one "$folder"
 fi
