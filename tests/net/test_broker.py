@@ -5,10 +5,13 @@ import os
 import signal
 
 import dns.message
+import dns.query
 import pytest
 
+from dnstree import anyone
 from netlab import (V4, V6, Answered, driver_counters, has_ended, map_ids, process_of, program, run,
                     status_of, texts, threads_of, wait_for)
+from secondaries import certificate
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 BIT = {"dac_read_search": 2, "net_bind_service": 10, "net_admin": 12, "net_raw": 13, "ipc_lock": 14,
@@ -53,6 +56,26 @@ def test_who_has_which_capabilities(lab, daemon):
                    if key in ("CapPrm", "CapEff", "CapInh", "CapAmb", "CapBnd", "NoNewPrivs")}
             assert (has["CapPrm"] | has["CapEff"] | has["CapBnd"]) & ~all_of_them == 0, (name, fields)
             assert has["CapInh"] == has["CapAmb"] == 0 and has["NoNewPrivs"] == 1, (name, fields)
+
+
+def test_every_way_of_answering_without_a_capability(lab, daemon, tmp_path):
+    """XDP, AF_XDP, kernel sockets, TCP and TLS at their usual ports, while no thread has one."""
+    lab.ip("s", "link", "set", "lo", "up")
+    tls = {**certificate(tmp_path)["server"], "listen": [V4]}
+    daemon.start(server={"listen": [V4, V6], "workers": 2, "tls": tls})
+    query = dns.message.make_query("www.example.com", "A")
+    with Answered(daemon) as all_of_them:
+        assert texts(lab.ask()) == texts(lab.ask()) == WWW
+        assert texts(lab.ask("mail.example.com", end="s")) == ["192.0.2.25"]
+        assert texts(lab.tcp(query)) == WWW
+        with anyone().wrap_socket(lab.connect("c", V4, 853)) as stream:
+            dns.query.send_tcp(stream, query)
+            assert texts(dns.query.receive_tcp(stream)[0]) == WWW
+    assert all_of_them.by == {"worker": 1, "driver": 1, "kernel_socket": 1, "tcp": 1,
+                               "tls": 1}
+    kinds = {"CapPrm", "CapEff", "CapInh", "CapAmb", "CapBnd"}
+    for fields in threads_of(daemon.process.pid):
+        assert {int(fields[kind], 16) for kind in kinds} == {0}, fields
 
 
 def test_memory_that_is_limited(lab, daemon):

@@ -17,7 +17,7 @@ import pytest
 
 import test_tunnels
 from netlab import (BIN, CLIENT4, TOOLS, V4, V6, Answered, driver_counters, iface, map_ids, program,
-                    query_frame, receive_frame, run, texts, wait_for)
+                    query_frame, receive_frame, run, status_of, texts, wait_for)
 
 pytestmark = pytest.mark.alone
 
@@ -89,6 +89,13 @@ def test_a_driver_that_tells_no_channels(make_lab, make_daemon):
         for i in range(64):
             lab.ask(f"n{i}.example.com")
     assert set(all_of_them.by) == {"worker", "kernel_socket"} and sum(all_of_them.by.values()) == 64
+
+
+@built
+def test_it_says_that_it_is_privileged(lab, daemon):
+    daemon.start(interfaces=[iface(port="dpdk")])
+    assert "privileged: with port: dpdk the process that reads packets keeps" in daemon.degraded()
+    assert int(status_of(daemon.process.pid)["CapEff"], 16) & 1 << 12, "CAP_NET_ADMIN"
 
 
 @built

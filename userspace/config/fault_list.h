@@ -49,6 +49,9 @@
 	  "the process that starts the commands of zones[].verify has ended")                 \
 	F(BROKER, broker, WARNS, "",                                                          \
 	  "the process that attaches XDP programs and makes maps has ended")                  \
+	F(PRIVILEGED, privileged, WARNS, "privileged: ",                                      \
+	  "with port: dpdk the process that reads packets keeps the capabilities of the "     \
+	  "broker, since DPDK works on the card in that process")                             \
 	F(NO_MAPS, no_maps, WARNS, "",                                                        \
 	  "there are interfaces, but no BPF maps: the driver cannot answer")                  \
 	F(SERVICES, services, WARNS, "",                                                      \

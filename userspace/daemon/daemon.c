@@ -257,7 +257,7 @@ static void join_parts(struct daemon *d)
 }
 
 /* DPDK reads cards in this process and needs all capabilities there. */
-static bool has_dpdk_port(const struct config *config)
+bool daemon_has_dpdk(const struct config *config)
 {
 	for (uint32_t i = 0; i < config->n_interfaces; i++)
 		if (config->interfaces[i].port == CONFIG_PORT_DPDK)
@@ -268,7 +268,7 @@ static bool has_dpdk_port(const struct config *config)
 /* Broker and runner, and who starts them. Before any thread. */
 static int start_processes(struct daemon *d)
 {
-	const bool has_broker = !has_dpdk_port(d->config);
+	const bool has_broker = !daemon_has_dpdk(d->config);
 	struct executable program;
 	char why[320]; /* if it is not there, recursion says so */
 	int err;
@@ -290,16 +290,16 @@ static int start_processes(struct daemon *d)
 /* Before any thread. */
 static void drop_privileges(const struct config *config)
 {
-	if (!has_dpdk_port(config))
+	if (!daemon_has_dpdk(config))
 		port_set_helper(&network_helper);
-	if (has_dpdk_port(config) ? privilege_drop_broker() : privilege_drop())
+	if (daemon_has_dpdk(config) ? privilege_drop_broker() : privilege_drop())
 		log_warn("capabilities that are not needed could not be given up");
 }
 
 /* DPDK has threads, devices and files of its own, whose calls are not known. */
 static void start_sandbox(const struct config *config)
 {
-	if (has_dpdk_port(config))
+	if (daemon_has_dpdk(config))
 		log_notice("port: dpdk: threads may make each system call");
 	else if (sandbox_start(SANDBOX_CONTROL))
 		log_warn("%s", sandbox_problem());

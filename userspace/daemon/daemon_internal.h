@@ -109,6 +109,9 @@ struct daemon {
 /* The daemon as it is now, for a report. Valid until the next call. */
 const struct report_view *daemon_view(struct daemon *d);
 
+/* True if an interface has `port: dpdk`: then this process has the capabilities of the broker. */
+bool daemon_has_dpdk(const struct config *config);
+
 /*
  * Reads the configuration again, puts the keys that a reload can change in place, and begins to
  * load its zones. Another cache.size resizes the cache; log and status list changed keys that need

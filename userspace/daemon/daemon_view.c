@@ -83,6 +83,8 @@ static const char *fault_of_daemon(struct daemon *d, enum fault fault)
 		return runner_problem(d->runner);
 	case FAULT_BROKER:
 		return broker_problem();
+	case FAULT_PRIVILEGED:
+		return fault_if(fault, daemon_has_dpdk(d->config));
 	case FAULT_NO_MAPS:
 		return fault_if(fault, d->cache.is_anonymous && d->interfaces.n);
 	case FAULT_SERVICES:
