@@ -178,7 +178,9 @@ FLOORS   := base dns link \
             control abuse recursion report daemon \
             client doctor cmd
 OF_THE_DAEMON := transfer zonemgr control abuse recursion report daemon
-PROGRAMS := volleyd volleyctl volley-resolver
+# They are started by volleyd or by systemd, not by people.
+HELPERS  := volley-resolver volley-broker volley-runner
+PROGRAMS := volleyd volleyctl $(HELPERS)
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
 NOT_BUILT  := $(if $(filter 1,$(DPDK)),userspace/iface/dpdk_iface_none.c,userspace/port/dpdk% userspace/iface/dpdk_iface.c tests/unit/port/test_dpdk%)
@@ -306,7 +308,7 @@ test-unit: $(UNIT_TESTS) ## unit tests of userspace/ that have not passed as the
 # gcc compiles the programs; the newest clang, which knows other warnings, reads the same files and makes no objects. A
 # char has no sign there, as on arm64.
 CLANG_READS = $(or $(lastword $(foreach c,$(CLANGS),$(wildcard /usr/bin/$(c)))),$(CLANG)) -fsyntax-only $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(if $(filter 1,$(DPDK)),$(DPDK_CFLAGS)) $(CFLAGS_ALL) \
-	-DVOLLEY_SHARE='""' -DVOLLEY_LIBEXEC='""' -DVOLLEY_CONFIG='""' -funsigned-char -Wtautological-unsigned-char-zero-compare
+	-DVOLLEY_SHARE='""' -DVOLLEY_LIBEXEC='""' -DVOLLEY_CONFIG='""' -funsigned-char
 
 .PHONY: test-clang
 test-clang: $(ALL) ## clang compiles userspace without a warning, too (CC=clang)
@@ -439,14 +441,22 @@ run: all ## run the daemon in the foreground: make run CONFIG=FILE
 	@test -n "$(CONFIG)" || { echo 'make run: say which configuration: make run CONFIG=FILE' >&2; exit 2; }
 	$(O)/bin/volleyd -c $(CONFIG)
 
+# The user of volleyd where its processes have units of their own.
+UNITS_USER ?= volley
+IN_UNITS = s,@PREFIX@,$(PREFIX),g;s,@SYSCONFDIR@,$(SYSCONFDIR),g;s,@USER@,$(UNITS_USER),g
+
 .PHONY: install
 install: all ## install below $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/volley $(DESTDIR)$(SYSCONFDIR)/volley
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/volley
 	install -m 755 $(O)/bin/volleyd $(O)/bin/volleyctl $(DESTDIR)$(PREFIX)/sbin/
-	install -D -m 755 $(O)/bin/volley-resolver $(DESTDIR)$(PREFIX)/libexec/volley/volley-resolver
+	install -d $(DESTDIR)$(PREFIX)/libexec/volley
+	install -m 755 $(HELPERS:%=$(O)/bin/%) $(DESTDIR)$(PREFIX)/libexec/volley/
 	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
-	sed 's,@PREFIX@,$(PREFIX),g;s,@SYSCONFDIR@,$(SYSCONFDIR),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
+	for u in volleyd.service $(HELPERS:%=%.socket) $(HELPERS:%=%@.service); do \
+		sed '$(IN_UNITS)' scripts/$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/$$u || exit 1; \
+	done
+	sed '$(IN_UNITS)' scripts/volleyd-units.conf >$(DESTDIR)$(PREFIX)/share/volley/volleyd-units.conf
 	install -m 644 zones/root.hints $(SCHEMA) $(DESTDIR)$(PREFIX)/share/volley/
 	install -m 755 scripts/anycast-health $(DESTDIR)$(PREFIX)/lib/volley/
 	install -d $(DESTDIR)$(PREFIX)/lib/volley/import
@@ -617,7 +627,9 @@ $(B)/bin/volleyd: $(LIBVOLLEY)
 $(B)/bin/volleyctl: $(call floor_libs,doctor)
 # The resolver's process links nothing of the server, and the server nothing of libunbound.
 $(B)/bin/volley-resolver: $(call floor_libs,resolver)
-$(filter-out %/volley-resolver,$(PROGRAMS_HERE:%=$(B)/bin/%)): $(LIBCMD)
+$(B)/bin/volley-broker: $(call floor_libs,broker)
+$(B)/bin/volley-runner: $(call floor_libs,config)
+$(filter-out %/volley-resolver %/volley-broker %/volley-runner,$(PROGRAMS_HERE:%=$(B)/bin/%)): $(LIBCMD)
 $(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o
 	$(call link)
 

@@ -68,7 +68,7 @@ STOREYS = {
     "tools": {
         "client": "base dns port config",    # asks the daemon; knows nothing of it
         "doctor": "xdp base link port resolver config bpf iface client",
-        "cmd": "base cache zone resolver config daemon client doctor",
+        "cmd": "base cache broker zone resolver config daemon client doctor",
     },
 }
 BELOW = {floor: below.split() for floors in STOREYS.values() for floor, below in floors.items()}

@@ -6,21 +6,65 @@ import sys
 
 import pytest
 
-from netlab import ROOT, V4, Answered, run, texts, wait_for, write_zone, zone
+from netlab import BIN, ROOT, V4, Answered, run, texts, wait_for, write_zone, zone
 
 UNIT = ROOT / "scripts/volleyd.service"
+UNITS = ("broker", "runner", "resolver")  # of volleyd's processes
+
+
+def filled(path):
+    """A unit as it is installed, for a user that each host has."""
+    text = (ROOT / "scripts" / path).read_text("ascii")
+    for key, value in (("PREFIX", "/usr/local"), ("SYSCONFDIR", "/etc"), ("USER", "daemon")):
+        text = text.replace(f"@{key}@", value)
+    return text
+
+
+def exposure(unit):
+    said = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit).stdout
+    return float(re.search(r"exposure level for .*: ([0-9.]+) ", said)[1])
 
 
 @pytest.mark.parametrize("path, most",
-                         [("volleyd.service", 2.8), ("anycast/volley-anycast.service", 2.5)])
+                         [("volleyd.service", 2.8), ("anycast/volley-anycast.service", 2.5),
+                          ("volley-broker@.service", 2.2), ("volley-runner@.service", 2.0),
+                          ("volley-resolver@.service", 1.5)])
 def test_exposure(tmp_path, path, most):
     """systemd's own score. volleyd's remaining rights: root, CAP_SYS_ADMIN (to adopt), the network,
     bpf()."""
     unit = tmp_path / path.rpartition("/")[2]
-    unit.write_text((ROOT / "scripts" / path).read_text("ascii").replace("@PREFIX@", "/usr/local"),
-                    "ascii")
-    said = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit).stdout
-    assert float(re.search(r"exposure level for .*: ([0-9.]+) ", said)[1]) <= most, said
+    unit.write_text(filled(path), "ascii")
+    assert exposure(unit) <= most
+
+
+def test_exposure_with_units(tmp_path):
+    """volleyd where the others have units of their own. Offline, systemd-analyze reads no drop-in, so
+    its keys replace those of the unit here."""
+    drop_in = filled("volleyd-units.conf")
+    keys = "|".join(set(re.findall(r"^(\w+)=", drop_in, re.M)) - {"Environment"})
+    rest = re.sub(rf"^({keys})=.*\n", "", filled("volleyd.service"), flags=re.M)
+    unit = tmp_path / "volleyd.service"
+    unit.write_text(rest.replace("[Service]\n", drop_in.partition("[Unit]")[0] + "[Service]\n"
+                                 + drop_in.partition("[Service]\n")[2], 1), "ascii")
+    assert exposure(unit) <= 1.5
+
+
+def test_units_are_well_formed(tmp_path):
+    for name in UNITS:
+        for kind in ("@.service", ".socket"):
+            text = filled(f"volley-{name}{kind}").replace("/usr/local/libexec/volley", str(BIN))
+            (tmp_path / f"volley-{name}{kind}").write_text(re.sub("Documentation=.*", "", text), "ascii")
+    said = run("systemd-analyze", "verify", *sorted(tmp_path.iterdir()))
+    assert not said.stdout + said.stderr
+
+
+def test_the_broker_has_the_capabilities_of_its_unit():
+    kept = re.search(r"of_broker\[\] = \{(.*?)\}",
+                     (ROOT / "userspace/base/privilege.c").read_text("ascii"), re.S)[1]
+    text = filled("volley-broker@.service")
+    for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
+        unit = re.findall(rf"^{key}=(.*)$", text, re.M)
+        assert sorted(" ".join(unit).split()) == sorted(re.findall(r"CAP_\w+", kept))
 
 
 def test_capabilities_are_those_that_volleyd_keeps():

@@ -15,18 +15,23 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/kernel.h"
 #include "base/log.h"
+#include "base/activation.h"
 
 #define NAME         "volley-parent"
 #define STARTERS_MAX 8 /* a reload has two resolvers for a moment */
 #define PAUSE_MIN_MS 10
-#define PAUSE_MAX_MS 5000 /* between a child that ends at once and the next one */
+#define PAUSE_MAX_MS 1000 /* between a child that ends at once and the next one */
 
 struct child {
 	struct parent_child is;
-	pid_t pid; /* 0: it does not run */
+	pid_t pid;      /* 0: it does not run, or in a unit */
+	int connection; /* to its unit (base/activation.h); -1: it does not run there */
 	bool is_next;
-	bool is_done; /* the daemon has let it go */
+	bool is_done;  /* the daemon has let it go */
+	bool is_ready; /* its unit's process has said so */
+	bool is_told;  /* that its unit does not start; told once */
 	uint64_t begun_ns;
 	uint64_t due_ns;
 	unsigned int pause_ms;
@@ -45,6 +50,8 @@ struct parent_process {
 	int signal_fd;
 	const struct executable *program;
 	unsigned int n_starters;
+	const char *units; /* the folder of the sockets; NULL: the children are forked */
+	pid_t daemon;
 };
 
 /* --- A new process ---------------------------------------------------------------------------- */
@@ -93,38 +100,79 @@ static void run_one_child(struct child *c, pid_t above)
 	_exit(status);
 }
 
-static void start_one_child(struct child *c)
+static void plan_next_child(struct child *c)
+{
+	const uint64_t now_ns = clock_ns();
+
+	if (!c->pause_ms || now_ns - c->begun_ns > CLOCK_NS_PER_S)
+		c->pause_ms = PAUSE_MIN_MS;
+	c->due_ns = now_ns + c->pause_ms * CLOCK_NS_PER_MS;
+	c->pause_ms = c->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : c->pause_ms * 2;
+}
+
+/* Another one follows. */
+static void end_one_child(struct child *c)
+{
+	log_flush();
+	if (c->is.on_end)
+		c->is.on_end(c->is.user);
+	plan_next_child(c);
+}
+
+/* Where it runs in a unit, it has no copy of the daemon's memory. */
+static int start_child_in_unit(const struct parent_process *p, struct child *c)
+{
+	const int fd = activation_open(p->units, c->is.name, p->daemon, c->is.fds, c->is.n_fds);
+
+	c->connection = fd < 0 ? -1 : fd;
+	c->is_ready = false;
+	return fd < 0 ? fd : 0;
+}
+
+static int fork_one_child(struct child *c)
 {
 	const pid_t self = getpid(), pid = fork();
 
 	if (!pid)
 		run_one_child(c, self);
+	c->pid = pid < 0 ? 0 : pid;
+	return pid < 0 ? -errno : 0;
+}
+
+static void start_one_child(const struct parent_process *p, struct child *c)
+{
+	int err = p->units ? start_child_in_unit(p, c) : fork_one_child(c);
+
 	c->begun_ns = clock_ns();
 	c->is_next = true;
-	if (pid > 0) {
-		c->pid = pid;
+	if (!err)
 		return;
-	}
-	log_error("%s: cannot be started: %s", c->is.name, err_text(-errno));
-	c->due_ns = c->begun_ns + PAUSE_MAX_MS * CLOCK_NS_PER_MS;
+	log_line(c->is_told ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR, "%s: cannot be started: %s",
+		 c->is.name, err_text(err));
+	c->is_told = true;
+	end_one_child(c);
+}
+
+static bool does_child_run(const struct child *c)
+{
+	return c->pid || c->connection >= 0;
 }
 
 /* Starts each child that is due. How long to wait for the next one, in ms; -1: for ever. */
-static int start_due_children(void)
+static int start_due_children(const struct parent_process *p)
 {
 	int wait_ms = -1, ms;
 
 	for (unsigned int i = 0; i < parent.n_children; i++) {
 		struct child *c = &parent.children[i];
-		const uint64_t now_ns = clock_ns();
 
-		if (c->pid || c->is_done)
+		if (does_child_run(c) || c->is_done)
 			continue;
-		if (now_ns >= c->due_ns)
-			start_one_child(c);
-		if (c->pid)
+		if (clock_ns() >= c->due_ns)
+			start_one_child(p, c);
+		if (does_child_run(c))
 			continue;
-		ms = (int)((c->due_ns - now_ns) / CLOCK_NS_PER_MS) + 1;
+		ms = (int)((c->due_ns - c->begun_ns) / CLOCK_NS_PER_MS) + 1;
 		wait_ms = wait_ms < 0 || ms < wait_ms ? ms : wait_ms;
 	}
 	return wait_ms;
@@ -132,10 +180,8 @@ static int start_due_children(void)
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
-static void end_one_child(struct child *c, int status)
+static void end_forked_child(struct child *c, int status)
 {
-	const uint64_t now_ns = clock_ns();
-
 	c->pid = 0;
 	c->is_done = WIFEXITED(status) && !WEXITSTATUS(status);
 	if (c->is_done)
@@ -143,20 +189,41 @@ static void end_one_child(struct child *c, int status)
 	log_error("%s: it has ended by %s %d: the next one starts", c->is.name,
 		  WIFSIGNALED(status) ? "signal" : "status",
 		  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	log_flush();
-	if (c->is.on_end)
-		c->is.on_end(c->is.user);
-	if (!c->pause_ms || now_ns - c->begun_ns > CLOCK_NS_PER_S)
-		c->pause_ms = PAUSE_MIN_MS;
-	c->due_ns = now_ns + c->pause_ms * CLOCK_NS_PER_MS;
-	c->pause_ms = c->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : c->pause_ms * 2;
+	end_one_child(c);
+}
+
+/* A unit's process reports, or its end of the connection is closed. */
+static void hear_unit(struct child *c)
+{
+	struct activation_report report;
+	int err = activation_hear(c->connection, &report);
+
+	if (err == -EAGAIN)
+		return;
+	if (!err && report.state == ACTIVATION_READY) {
+		c->is_ready = true;
+		c->is_told = false;
+		return;
+	}
+	if (!err && report.state == ACTIVATION_DONE) {
+		c->is_done = true;
+		return;
+	}
+	close(c->connection);
+	c->connection = -1;
+	if (c->is_done)
+		return;
+	log_line(c->is_told ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR, "%s: %s: the next one starts",
+		 c->is.name, err ? "its unit's process has ended" : report.why);
+	c->is_told = !c->is_ready;
+	end_one_child(c);
 }
 
 static void take_end(struct parent_process *p, pid_t pid, int status)
 {
 	for (unsigned int i = 0; i < parent.n_children; i++)
 		if (parent.children[i].pid == pid) {
-			end_one_child(&parent.children[i], status);
+			end_forked_child(&parent.children[i], status);
 			return;
 		}
 	p->n_starters--;
@@ -201,6 +268,18 @@ static void fork_starter(struct parent_process *p, struct starter_request *reque
 		p->n_starters++;
 }
 
+/* The process of a unit is the starter. */
+static void pass_to_unit(const struct parent_process *p, const struct starter_request *request)
+{
+	int fd = activation_connect(p->units, "volley-resolver");
+	int err = fd < 0 ? fd : starter_pass(fd, request);
+
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		starter_refuse(request, err);
+}
+
 /* False: the daemon has ended, or has let the parent go. */
 static bool obey_daemon(struct parent_process *p)
 {
@@ -208,7 +287,10 @@ static bool obey_daemon(struct parent_process *p)
 	int err = starter_receive(p->fd, &request);
 
 	if (!err) {
-		fork_starter(p, &request);
+		if (p->units)
+			pass_to_unit(p, &request);
+		else
+			fork_starter(p, &request);
 		starter_close(&request);
 	}
 	return err != ERR_CLOSED;
@@ -217,7 +299,7 @@ static bool obey_daemon(struct parent_process *p)
 static bool are_children_done(void)
 {
 	for (unsigned int i = 0; i < parent.n_children; i++)
-		if (parent.children[i].pid)
+		if (does_child_run(&parent.children[i]))
 			return false;
 	return true;
 }
@@ -233,7 +315,7 @@ static int open_parent(struct parent_process *p, int (*drop)(void))
 		for (unsigned int j = 0; j < parent.children[i].is.n_fds; j++)
 			fds[n++] = parent.children[i].is.fds[j];
 	close_all_but(fds, (unsigned int)n, NAME);
-	if (drop() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if ((p->units ? privilege_drop_all() : drop()) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		log_warn("capabilities that are not needed could not be given up");
 	/* Signals of the terminal and of systemd are for the daemon. */
 	sigfillset(&signals);
@@ -244,25 +326,39 @@ static int open_parent(struct parent_process *p, int (*drop)(void))
 	return p->signal_fd < 0 ? -errno : 0;
 }
 
-static void run_parent(struct parent_process *p, pid_t daemon, int (*drop)(void))
+enum { AT_DAEMON, AT_SIGNAL, AT_CHILDREN };
+
+/* Waits for the next event, at most wait_ms. */
+static void poll_all(const struct parent_process *p, struct pollfd *fds, int wait_ms)
 {
-	struct pollfd fds[2] = { { .fd = p->fd, .events = POLLIN }, { .events = POLLIN } };
+	fds[AT_SIGNAL] = (struct pollfd){ .fd = p->signal_fd, .events = POLLIN };
+	for (unsigned int i = 0; i < parent.n_children; i++)
+		fds[AT_CHILDREN + i] =
+			(struct pollfd){ .fd = parent.children[i].connection, .events = POLLIN };
+	if (poll(fds, AT_CHILDREN + parent.n_children, wait_ms) < 0 && errno != EINTR)
+		_exit(1);
+}
+
+static void run_parent(struct parent_process *p, int (*drop)(void))
+{
+	struct pollfd fds[AT_CHILDREN + PARENT_CHILDREN_MAX] = {
+		[AT_DAEMON] = { .fd = p->fd, .events = POLLIN }
+	};
 	bool has_daemon = true;
 
-	if (open_parent(p, drop) || !end_with_the_one_above(daemon))
+	if (open_parent(p, drop) || !end_with_the_one_above(p->daemon))
 		_exit(1);
-	fds[1].fd = p->signal_fd;
 	while (has_daemon || !are_children_done()) {
-		int wait_ms = has_daemon ? start_due_children() : -1;
-
-		if (poll(fds, 2, wait_ms) < 0 && errno != EINTR)
-			_exit(1);
-		if (fds[1].revents)
+		poll_all(p, fds, has_daemon ? start_due_children(p) : -1);
+		if (fds[AT_SIGNAL].revents)
 			reap_all(p);
-		if (has_daemon && fds[0].revents)
+		for (unsigned int i = 0; i < parent.n_children; i++)
+			if (fds[AT_CHILDREN + i].revents)
+				hear_unit(&parent.children[i]);
+		if (has_daemon && fds[AT_DAEMON].revents)
 			has_daemon = obey_daemon(p);
 		if (!has_daemon)
-			fds[0].fd = -1;
+			fds[AT_DAEMON].fd = -1;
 		log_flush();
 	}
 	_exit(0);
@@ -273,7 +369,8 @@ static void run_parent(struct parent_process *p, pid_t daemon, int (*drop)(void)
 void parent_add(const struct parent_child *child)
 {
 	if (parent.n_children < PARENT_CHILDREN_MAX)
-		parent.children[parent.n_children++] = (struct child){ .is = *child };
+		parent.children[parent.n_children++] =
+			(struct child){ .is = *child, .connection = -1 };
 }
 
 static void drop_children(void)
@@ -288,8 +385,11 @@ static void drop_children(void)
 
 int parent_start(const struct executable *program, int (*drop)(void))
 {
-	struct parent_process p = { .program = program };
-	const pid_t daemon = getpid();
+	struct parent_process p = {
+		.program = program,
+		.units = activation_folder(),
+		.daemon = getpid(),
+	};
 	int ends[2], err = 0;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
@@ -300,7 +400,7 @@ int parent_start(const struct executable *program, int (*drop)(void))
 	parent.pid = fork();
 	if (!parent.pid) {
 		p.fd = ends[1];
-		run_parent(&p, daemon, drop);
+		run_parent(&p, drop);
 	}
 	if (parent.pid < 0)
 		err = -errno;

@@ -145,6 +145,14 @@ int starter_receive(int fd, struct starter_request *request)
 	return -EPROTO;
 }
 
+int starter_pass(int fd, const struct starter_request *request)
+{
+	const struct wire_request wire = { .task = request->task };
+
+	return send_starter_request(fd, &wire,
+				    (const int[N_FDS]){ request->channel, request->file });
+}
+
 void starter_close(struct starter_request *request)
 {
 	if (request->channel >= 0)

@@ -44,6 +44,8 @@ int starter_await(struct started *started, int wait_ms, int *status)
 /* Receives a request. 0, and its descriptors are the caller's; ERR_CLOSED: the daemon has ended;
  * -EPROTO: it was none, and is dropped; or -errno. */
 int starter_receive(int fd, struct starter_request *request) __attribute__((warn_unused_result));
+/* Sends the request on to another process. 0, ERR_CLOSED or -errno. */
+int starter_pass(int fd, const struct starter_request *request) __attribute__((warn_unused_result));
 void starter_close(struct starter_request *request);
 
 /* Tells that the program is not started, with this code. */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/kernel.h"
 #include "base/parent.h"
+#include "base/activation.h"
 #include "broker/channel.h"
 #include "broker/ports.h"
 #include "broker/serve.h"
@@ -81,29 +82,26 @@ static void raise_broker_files(void)
 	}
 }
 
-/* What a broker gets from the daemon. */
-struct broker_ends {
-	pid_t daemon;
-	const struct config *config;
-	int fds[BROKER_N_CHANNELS];
-};
-
-static int run_broker(void *user, bool is_next)
+int broker_run(const struct broker_ends *ends)
 {
-	const struct broker_ends *ends = user;
 	struct ports ports;
 	struct broker_serve serve = { .owner = ends->daemon, .ports = &ports };
 	struct channel hook = { &serve, BROKER_CHANNEL_HOOK, ends->fds[BROKER_CHANNEL_HOOK] };
 	struct channel map = { &serve, BROKER_CHANNEL_MAP, ends->fds[BROKER_CHANNEL_MAP] };
 	pthread_t thread;
 
-	(void)is_next;
 	ports_init(&ports, ends->config);
 	raise_broker_files();
 	if (pthread_create(&thread, NULL, serve_channel, &map))
 		return 1;
 	serve_channel(&hook);
 	return 0;
+}
+
+static int run_forked_broker(void *user, bool is_next)
+{
+	(void)is_next;
+	return broker_run(user);
 }
 
 /* --- Its parent ------------------------------------------------------------------------------- */
@@ -154,7 +152,7 @@ int broker_prepare(const struct config *config, uint32_t patience_ms)
 	static struct broker_ends ends; /* the parent's copy, too */
 	struct parent_child child = {
 		.name = "volley-broker",
-		.run = run_broker,
+		.run = run_forked_broker,
 		.on_end = tell_death,
 		.user = &ends,
 		.n_fds = BROKER_N_CHANNELS,
@@ -179,7 +177,7 @@ int broker_prepare(const struct config *config, uint32_t patience_ms)
 		return err;
 	ends.daemon = getpid();
 	ends.config = config;
-	broker.had_xdp = privilege_has_xdp();
+	broker.had_xdp = activation_folder() || privilege_has_xdp();
 	broker.has_process = true;
 	parent_add(&child);
 	return 0;

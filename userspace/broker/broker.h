@@ -17,9 +17,21 @@
 #ifndef VOLLEY_BROKER_BROKER_H
 #define VOLLEY_BROKER_BROKER_H
 
+#include <sys/types.h>
+
 #include "broker/request.h"
 
 struct config;
+
+/* What a broker gets from the daemon. */
+struct broker_ends {
+	pid_t daemon;
+	const struct config *config; /* for broker/ports.h, which needs only its path; or NULL */
+	int fds[BROKER_N_CHANNELS];
+};
+
+/* The process itself: serves until the daemon has closed the channels. Its exit status. */
+int broker_run(const struct broker_ends *ends);
 
 /*
  * Adds the broker to the processes that parent_start() starts. The capabilities of the caller stay;

@@ -424,7 +424,7 @@ static int open_process(struct process *p, const struct config *config, bool is_
 	return 0;
 }
 
-void runner_process(int fd, const struct config *config, bool is_next)
+int runner_serve(int fd, const struct config *config, bool is_next)
 {
 	struct process p = { .fd = fd };
 	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
@@ -445,5 +445,10 @@ void runner_process(int fd, const struct config *config, bool is_next)
 		if (fds[0].revents && !receive_request(&p))
 			break;
 	}
-	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+void runner_process(int fd, const struct config *config, bool is_next)
+{
+	_exit(runner_serve(fd, config, is_next));
 }

@@ -43,8 +43,10 @@ struct runner_reply {
 int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, unsigned int n)
 	__attribute__((warn_unused_result));
 
-/* The process: serves requests on `fd` until the other end is closed. Does not return. `is_next`:
+/* The process: serves requests on `fd` until the other end is closed. Its exit status. `is_next`:
  * one was before, and `config`, of which it takes only the path, is perhaps not in force. */
+int runner_serve(int fd, const struct config *config, bool is_next);
+/* The same; does not return. */
 void runner_process(int fd, const struct config *config, bool is_next) __attribute__((noreturn));
 
 #endif
