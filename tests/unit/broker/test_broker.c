@@ -4,12 +4,15 @@
 #include "broker/broker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -192,6 +195,51 @@ static void test_another_program(void **state)
 	}
 }
 
+static int new_file(size_t n_bytes, int seals)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	MUST(fd >= 0 && !ftruncate(fd, (off_t)n_bytes));
+	MUST(!seals || !fcntl(fd, F_ADD_SEALS, seals));
+	return fd;
+}
+
+/* The broker maps no other file than one in memory that is large enough and cannot shrink. */
+static void test_files_for_frames(void **state)
+{
+	const struct {
+		int fd;
+		bool is_right;
+	} cases[] = {
+		{ new_file(64 * 2048, F_SEAL_SHRINK), true },
+		{ new_file(64 * 2048 - 1, F_SEAL_SHRINK), false },
+		{ new_file(64 * 2048, 0), false },
+		{ new_file(64 * 2048, F_SEAL_GROW), false },
+		{ open("/dev/zero", O_RDWR | O_CLOEXEC), false },
+		{ open("/proc/self/exe", O_RDONLY | O_CLOEXEC), false },
+		{ socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), false },
+	};
+	const struct broker_request request = { .operation = BROKER_XSK_SOCKET,
+						.number = 1,
+						.log_level = LOG_LEVEL_INFO,
+						.fds_mask = BROKER_BIT(BROKER_FD_MEMORY),
+						.xsk = { 64, 2048 } };
+	struct broker_serve serve = { .owner = getpid() };
+	struct broker_fds fds, out;
+	struct broker_reply reply;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		broker_fds_init(&fds);
+		fds.fd[BROKER_FD_MEMORY] = cases[i].fd;
+		broker_serve(&serve, BROKER_CHANNEL_HOOK, &request, &fds, &reply, &out);
+		if ((reply.code != -EBADF) != cases[i].is_right) /* it may lack the capability */
+			fail_msg("case %zu: %d", i, reply.code);
+		broker_fds_close(&out);
+		broker_fds_close(&fds);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_a_channel_that_is_full),
 		cmocka_unit_test(test_a_request_that_is_lost),
 		cmocka_unit_test(test_another_program),
+		cmocka_unit_test(test_files_for_frames),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
