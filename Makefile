@@ -308,7 +308,7 @@ test-unit: $(UNIT_TESTS) ## unit tests of userspace/ that have not passed as the
 # gcc compiles the programs; the newest clang, which knows other warnings, reads the same files and makes no objects. A
 # char has no sign there, as on arm64.
 CLANG_READS = $(or $(lastword $(foreach c,$(CLANGS),$(wildcard /usr/bin/$(c)))),$(CLANG)) -fsyntax-only $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(if $(filter 1,$(DPDK)),$(DPDK_CFLAGS)) $(CFLAGS_ALL) \
-	-DVOLLEY_SHARE='""' -DVOLLEY_LIBEXEC='""' -DVOLLEY_CONFIG='""' -funsigned-char
+	-DVOLLEY_SHARE='""' -DVOLLEY_LIBEXEC='""' -DVOLLEY_CONFIG='""' -funsigned-char -Wtautological-unsigned-char-zero-compare
 
 .PHONY: test-clang
 test-clang: $(ALL) ## clang compiles userspace without a warning, too (CC=clang)

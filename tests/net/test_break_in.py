@@ -39,12 +39,12 @@ MAY = {
     "listener": (r"volley-tls\d+|volley-metrics", set()),
     "transfer": ("volley-xfr", {*READS_FILES, *CONNECTS, "connect by UDP"}),
     "files": (r"volley-load\d+|background", {
-        *READS_FILES, *WRITES_FILES, "write another process's memory", "make code"}),
+        *READS_FILES, *WRITES_FILES, "write another process's memory"}),
     "reporter": ("volley-dnstap", {
         *READS_FILES, *WRITES_FILES, *CONNECTS, "write another process's memory"}),
     "quiet": ("volley-tap|keeper or heartbeat", set()),
     "resolver": (r"volley-resolver|volley-r\d+", {
-        "read a file outside", *WRITES_FILES, *CONNECTS, "connect by UDP", "make code"}),
+        *READS_FILES, *WRITES_FILES, *CONNECTS, "connect by UDP"}),
 }
 
 

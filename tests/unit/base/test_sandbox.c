@@ -332,7 +332,7 @@ static const struct try tries[] = {
 	{ "io_uring", try_io_uring, ALL },
 	{ "personality", try_personality, ALL },
 	{ "open_by_handle_at", try_open_by_handle, ALL },
-	{ "make code", try_code, READERS | K(REPORTER) },
+	{ "make code", try_code, ALL & ~K(CONTROL) },
 };
 
 #define N_TRIES (sizeof(tries) / sizeof(tries[0]))
