@@ -23,13 +23,14 @@ SIGNAL = signal.SIGRTMIN + 7
 NOBODY = 65534
 REFUSED = {"EPERM", "EACCES", "ENOSYS"}
 
-READS_FILES = {"read a file outside"}
 WRITES_FILES = {"write a file outside", "remove a file outside"}
+# Where the kernel has no Landlock, volleyd's threads that open files may also do these.
+WITHOUT_LANDLOCK = {"read a file outside", *WRITES_FILES, "write another process's memory"}
+OPENS_FILES = {"control", "watcher", "transfer", "files", "reporter"}
 PLACES = {"processors of another process", "priority of another process"}
 CONNECTS = {"connect by TCP", "connect by TCP Fast Open"}
 
-CONTROLS = {*READS_FILES, *WRITES_FILES, *PLACES, *CONNECTS, "connect by UDP", "netlink socket",
-            "write another process's memory", "make code"}
+CONTROLS = {*PLACES, *CONNECTS, "connect by UDP", "netlink socket", "make code"}
 
 # Each kind: its threads, and the attempts that succeed. The watcher is of the kind control.
 MAY = {
@@ -37,14 +38,12 @@ MAY = {
     "watcher": ("volley-querier", CONTROLS),
     "worker": (r"volley-w\d+", set()),
     "listener": (r"volley-tls\d+|volley-metrics", set()),
-    "transfer": ("volley-xfr", {*READS_FILES, *CONNECTS, "connect by UDP"}),
-    "files": (r"volley-load\d+|background", {
-        *READS_FILES, *WRITES_FILES, "write another process's memory"}),
-    "reporter": ("volley-dnstap", {
-        *READS_FILES, *WRITES_FILES, *CONNECTS, "write another process's memory"}),
+    "transfer": ("volley-xfr", {*CONNECTS, "connect by UDP"}),
+    "files": (r"volley-load\d+|background", set()),
+    "reporter": ("volley-dnstap", CONNECTS),
     "quiet": ("volley-tap|keeper or heartbeat", set()),
     "resolver": (r"volley-resolver|volley-r\d+", {
-        *READS_FILES, *WRITES_FILES, *CONNECTS, "connect by UDP"}),
+        "read a file outside", *WRITES_FILES, *CONNECTS, "connect by UDP"}),
 }
 
 
@@ -144,12 +143,14 @@ def test_what_a_break_in_gets(lab, taken, elsewhere):
     assert two.by == {"worker": 1, "driver": 1} and taken.interface()["port"] == "xsk"
     assert not taken.degraded()
     seen, counted = set(), set()
+    is_confined = "Landlock: " not in taken.log()
     for pid, victim in ((server, resolver), (resolver, server)):
         for tid, kind in threads(pid):
             (elsewhere / "open/theirs").touch()
             said = break_into(taken, pid, tid, victim)
             gets = {attempt for attempt, (result, _) in said.items() if result not in REFUSED}
-            assert gets == MAY[kind][1], (kind, said)
+            more = set() if is_confined or kind not in OPENS_FILES else WITHOUT_LANDLOCK
+            assert gets - more == MAY[kind][1], (kind, said)
             assert len(said) == 46
             filtered = {number for _, number in said.values() if number >= 0}
             assert sum(number >= 0 for _, number in said.values()) >= 20, (kind, said)

@@ -177,15 +177,18 @@ BROKEN = {
                               "query-localhost": True,
                               "rpz": [{"name": "r.test", "file": "{folder}/bad"}]}},
                "{folder}/bad:1: 'is' is not a record type"),
-    "the query log": ({"query-log": {"file": "{folder}"}}, "query-log: {folder}: Is a directory"),
-    "dnstap": ({"dnstap": {"file": "{folder}"}}, "dnstap: {folder}: Is a directory"),
+    "the query log": ({"query-log": {"file": "{own}"}}, "query-log: {own}: Is a directory"),
+    "dnstap": ({"dnstap": {"file": "{own}"}}, "dnstap: {own}: Is a directory"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_part_that_fails_is_told(lab, daemon, tmp_path, name):
     """config apply, a later one without a change, and zone reload: all else is in force."""
-    sections, sentence = json.loads(json.dumps(BROKEN[name]).replace("{folder}", str(tmp_path)))
+    own = daemon.folder / "own"  # beside the control socket, so volleyd may write there
+    own.mkdir()
+    sections, sentence = json.loads(json.dumps(BROKEN[name]).replace(
+        "{folder}", str(tmp_path)).replace("{own}", str(own)))
     (tmp_path / "bad").write_text("this is no zone\n", encoding="ascii")
     daemon.start(interfaces=None)
     before = daemon.path.read_text(encoding="utf-8")

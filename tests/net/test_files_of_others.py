@@ -195,3 +195,24 @@ def test_an_applied_configuration(lab, daemon, roots):
     said = run(*AS_NOBODY, BIN / "volleyctl", "-s", daemon.socket, "config", "diff", other,
                check=False)
     assert said.returncode and f"{roots}/other cannot be read: Permission denied" in said.stderr, said
+
+
+def test_folders_to_write_to(lab, daemon, tmp_path):
+    """Landlock: also as root, volleyd writes only where the configuration of its start said so."""
+    new = tmp_path / "new"
+    new.mkdir()
+    daemon.start(interfaces=None)
+    if "Landlock: " in daemon.log():
+        pytest.skip("this kernel has no Landlock")
+    daemon.configure(interfaces=None, **{"query-log": {"file": str(new / "queries")}})
+    said = daemon.ctl("zone", "reload", check=False)
+    assert said.returncode and f"{new}: nothing can be written in this folder" in said.stderr, said
+    assert f"{new}: nothing can be written" in daemon.degraded() and not list(new.iterdir())
+    daemon.configure(interfaces=None)
+    daemon.ctl("zone", "reload")
+    assert daemon.degraded() == ""
+    daemon.configure(interfaces=None, **{"query-log": {"file": str(new / "queries")}})
+    assert daemon.stop() == 0
+    daemon.start()
+    lab.ask()
+    wait_for("a line", lambda: (new / "queries").stat().st_size)

@@ -292,7 +292,7 @@ def test_when_the_certificate_ends(lab, daemon, tmp_path):
 
 
 def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):
-    folder = tmp_path / "files"
+    folder = daemon.folder / "files"  # may be made again: volleyd may write in the one above
     folder.mkdir()
     path = write_zone(folder / "z.zone")
     daemon.start(metrics={"listen": AT}, server={"storage": str(tmp_path / "store")},

@@ -168,8 +168,8 @@ def test_rotation(lab, daemon, tmp_path):
     assert daemon.stats()["tap"]["log_lost"] == 0
 
 
-def test_a_reload_turns_it_on_and_off(lab, daemon, tmp_path):
-    path = tmp_path / "queries"
+def test_a_reload_turns_it_on_and_off(lab, daemon):
+    path = daemon.folder / "queries"  # a folder that volleyd may write to since its start
     daemon.start()
     lab.ask()
     daemon.configure(**{"query-log": {"file": str(path)}})

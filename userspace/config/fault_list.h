@@ -45,6 +45,8 @@
 	  "a user or group of control.read or control.change is not on this host")            \
 	F(SANDBOX, sandbox, WARNS, "",                                                        \
 	  "a thread was refused a system call since the start, or may make each one")         \
+	F(CONFINED, confined, WARNS, "",                                                      \
+	  "a folder that a reload has named cannot be written before the next start")          \
 	F(RUNNER, runner, WARNS, "",                                                          \
 	  "the process that starts the commands of zones[].verify has ended")                 \
 	F(BROKER, broker, WARNS, "",                                                          \

@@ -23,6 +23,7 @@
 #include "base/sandbox.h"
 #include "broker/broker.h"
 #include "broker/network.h"
+#include "daemon/confine.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
@@ -327,6 +328,8 @@ int daemon_run(struct config *config, bool keep)
 		regular_set_helper(runner_open, d->runner);
 		d->zones.runner = d->runner;
 		drop_privileges(config);
+		if (!daemon_has_dpdk(config)) /* it opens devices that are not known */
+			confine_start(config);
 		start_sandbox(config);
 	}
 	rcu_register_thread();

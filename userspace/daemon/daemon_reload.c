@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "daemon/confine.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
@@ -78,6 +79,8 @@ json_t *daemon_list_faults(const struct daemon *d)
 	if (*block_book_error(d->blocks))
 		json_array_append_new(list, json_sprintf("policy.block: %s",
 							 block_book_error(d->blocks)));
+	if (*confine_problem())
+		json_array_append_new(list, json_string(confine_problem()));
 	taps_error(&d->observers.taps, of_taps);
 	if (*of_taps)
 		json_array_append_new(list, json_string(of_taps));
@@ -293,6 +296,7 @@ static int put_reload_config(struct daemon *d, struct config *config, zones_done
 		return code;
 	}
 	runner_keep_config(d->runner);
+	confine_check(config);
 	daemon_put_rights(d, &rights);
 	config_recursion_fini(&config->recursion); /* the earlier one */
 	reply_options_put_identity(&d->options, identity);

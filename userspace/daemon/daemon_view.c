@@ -3,6 +3,7 @@
 /* Fills the view of the daemon that reports read. */
 #include "base/sandbox.h"
 #include "broker/broker.h"
+#include "daemon/confine.h"
 #include "daemon/daemon_internal.h"
 
 static enum report_state state_of_view(const struct daemon *d)
@@ -79,6 +80,8 @@ static const char *fault_of_daemon(struct daemon *d, enum fault fault)
 		return d->rights.problem;
 	case FAULT_SANDBOX:
 		return sandbox_problem();
+	case FAULT_CONFINED:
+		return confine_problem();
 	case FAULT_RUNNER:
 		return runner_problem(d->runner);
 	case FAULT_BROKER:

@@ -1,0 +1,310 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/confine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/landlock.h"
+#include "base/log.h"
+#include "config/fields.h"
+
+/* Of the system: libraries that are loaded late (name services), time zones, authorities of TLS,
+ * processors and links. /etc has files of others, so only these in it. */
+static const char *const read_here[] = {
+	"/usr",
+	"/lib",
+	"/lib64",
+	"/proc",
+	"/sys",
+	"/dev/urandom",
+	"/dev/random",
+	"/etc/ssl",
+	"/etc/pki",
+	"/etc/ca-certificates",
+	"/etc/ld.so.cache",
+	"/etc/localtime",
+	"/etc/passwd",
+	"/etc/group",
+	"/etc/nsswitch.conf",
+	"/etc/hosts",
+	"/etc/resolv.conf",
+	"/etc/host.conf",
+	"/etc/gai.conf",
+	"/etc/services",
+	"/etc/protocols",
+	"/etc/iproute2",
+	"/etc/gnutls",
+};
+
+/* Locks of interfaces, the control socket where it is usually, and names of threads. */
+static const char *const written_here[] = { "/run/volley", "/dev/null", "/proc/self/task" };
+
+/* A rule for one of these would allow the host's files. */
+static const char *const too_wide[] = {
+	"/",     "/etc",  "/usr",     "/var",     "/dev",       "/proc", "/sys",
+	"/home", "/root", "/boot",    "/bin",     "/sbin",      "/lib",  "/lib64",
+	"/opt",  "/run",  "/var/lib", "/var/log", "/usr/local",
+};
+
+static struct {
+	char **written; /* folders with a rule, sorted; NULL: not confined */
+	size_t n;
+	char problem[PATH_MAX + 128];
+} confined;
+
+/* --- Folders of a configuration --------------------------------------------------------------- */
+
+struct folders {
+	char **written, **read;
+	size_t n_written, n_read;
+	bool may_write_zones;
+};
+
+static int add_folder_text(char ***list, size_t *n, const char *path, size_t n_bytes)
+{
+	char *copy = strndup(path, n_bytes), **grown;
+
+	if (!copy)
+		return -ENOMEM;
+	/* Zones of one folder mostly stand together. */
+	if (*n && !strcmp((*list)[*n - 1], copy)) {
+		free(copy);
+		return 0;
+	}
+	grown = *n & (*n - 1) ? *list : realloc(*list, (*n ? 2 * *n : 1) * sizeof(char *));
+	if (!grown) {
+		free(copy);
+		return -ENOMEM;
+	}
+	*list = grown;
+	(*list)[(*n)++] = copy;
+	return 0;
+}
+
+static int add_written(struct folders *f, const char *path, size_t n)
+{
+	return add_folder_text(&f->written, &f->n_written, n ? path : ".", n ? n : 1);
+}
+
+/* The length of the folder's part of a path or pattern. */
+static size_t folder_part_bytes(const char *path)
+{
+	size_t n = strcspn(path, "%");
+	const char *slash = memrchr(path, '/', n);
+
+	return !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
+}
+
+/* A symbolic link leads to the file that is replaced, in another folder perhaps. */
+static int add_zone_folder(struct folders *f, const char *path)
+{
+	char *real = f->may_write_zones ? realpath(path, NULL) : NULL;
+	int err = 0;
+
+	if (real && strcmp(real, path) != 0)
+		err = add_written(f, real, folder_part_bytes(real));
+	free(real);
+	if (err)
+		return err;
+	if (f->may_write_zones)
+		return add_written(f, path, folder_part_bytes(path));
+	return add_folder_text(&f->read, &f->n_read, path, folder_part_bytes(path));
+}
+
+static int add_by_key(void *user, const struct words_key *key, const char *text)
+{
+	struct folders *f = user;
+
+	if (key->type != WORDS_PATH && key->type != WORDS_SOCKET)
+		return 0;
+	if (!strcmp(key->path, "zones[].file") || !strcmp(key->path, "templates[].file"))
+		return add_zone_folder(f, text);
+	if (!strcmp(key->path, "control.socket") || key->use == WORDS_WRITE)
+		return add_written(f, text, folder_part_bytes(text));
+	return key->use == WORDS_OWN || key->use == WORDS_FOLDER ?
+		       add_written(f, text, strlen(text)) :
+		       0;
+}
+
+/* A zone is written by zone flush, after a transfer, or after an edit: all but the last need
+ * server.storage or primaries. */
+static bool may_write_zone(const struct config *config)
+{
+	for (uint32_t i = 0; i < config->n_zones && !config->storage; i++)
+		if (config->zones[i].primaries || config->zones[i].allow_update.n)
+			return true;
+	return config->storage;
+}
+
+static int compare_folders(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int collect_folders(struct folders *f, const struct config *config)
+{
+	struct config source = *config;
+	struct words_level top;
+	int err;
+
+	*f = (struct folders){ .may_write_zones = may_write_zone(config) };
+	words_level_top(&top);
+	err = fields_each_text(&top, &source, add_by_key, f);
+	if (f->n_written)
+		qsort(f->written, f->n_written, sizeof(char *), compare_folders);
+	return err;
+}
+
+static void free_folders(struct folders *f)
+{
+	for (size_t i = 0; i < f->n_written; i++)
+		free(f->written[i]);
+	for (size_t i = 0; i < f->n_read; i++)
+		free(f->read[i]);
+	free(f->written);
+	free(f->read);
+}
+
+/* --- Rules ------------------------------------------------------------------------------------ */
+
+static bool is_too_wide(const char *path)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return false;
+	for (size_t i = 0; i < sizeof(too_wide) / sizeof(too_wide[0]); i++)
+		if (!strcmp(real, too_wide[i]))
+			return true;
+	return false;
+}
+
+/* A folder that is not there yet is made later, in the folder above it. */
+static void allow_folder(int rules, const char *path, enum landlock_right right)
+{
+	char above[PATH_MAX];
+
+	if (access(path, F_OK) && strlen(path) < sizeof(above)) {
+		snprintf(above, sizeof(above), "%.*s", (int)folder_part_bytes(path), path);
+		path = *above ? above : ".";
+	}
+	if (!is_too_wide(path))
+		(void)!landlock_allow(rules, path, right);
+}
+
+/* These are made by their parts in any folder. */
+static void make_own_folders(const struct config *config)
+{
+	const char *const files[] = { config->control_socket, config->pid_file };
+	char folder[PATH_MAX];
+
+	if (config->storage)
+		(void)mkdir(config->storage, 0700);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] && strlen(files[i]) < sizeof(folder)) {
+			snprintf(folder, sizeof(folder), "%.*s", (int)folder_part_bytes(files[i]),
+				 files[i]);
+			(void)mkdir(folder, 0755);
+		}
+}
+
+static void allow_all(int rules, const struct folders *f)
+{
+	static const char *const of_env[] = { "OPENSSL_CONF", "SSL_CERT_FILE", "SSL_CERT_DIR" };
+	const char *path;
+
+	/* What is not there needs no rule, and what has none is not opened. */
+	for (size_t i = 0; i < sizeof(read_here) / sizeof(read_here[0]); i++)
+		(void)!landlock_allow(rules, read_here[i], LANDLOCK_READ);
+	for (size_t i = 0; i < sizeof(written_here) / sizeof(written_here[0]); i++)
+		(void)!landlock_allow(rules, written_here[i], LANDLOCK_WRITE);
+	for (size_t i = 0; i < sizeof(of_env) / sizeof(of_env[0]); i++)
+		if ((path = getenv(of_env[i])))
+			(void)!landlock_allow(rules, path, LANDLOCK_READ);
+	for (size_t i = 0; i < f->n_read; i++)
+		allow_folder(rules, f->read[i], LANDLOCK_READ);
+	for (size_t i = 0; i < f->n_written; i++)
+		allow_folder(rules, f->written[i], LANDLOCK_WRITE);
+}
+
+/* Logs of files that stand directly in a wide folder, and devices. */
+static void allow_outputs(int rules, const struct config *config)
+{
+	const char *const files[] = { config->dnstap.file, config->query_log.file,
+				      config->pid_file };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] && !access(files[i], F_OK))
+			(void)!landlock_allow(rules, files[i], LANDLOCK_WRITE);
+}
+
+void confine_start(const struct config *config)
+{
+	struct folders f;
+	int rules = landlock_open(), err = rules < 0 ? rules : collect_folders(&f, config);
+
+	if (rules >= 0 && !err) {
+		make_own_folders(config);
+		allow_all(rules, &f);
+		allow_outputs(rules, config);
+		err = landlock_enforce(rules);
+	} else if (rules >= 0) {
+		close(rules);
+	}
+	if (rules >= 0 && !err) {
+		confined.written = f.written;
+		confined.n = f.n_written;
+		f.n_written = 0;
+		f.written = NULL;
+	}
+	if (rules >= 0)
+		free_folders(&f);
+	if (err)
+		log_notice("Landlock: %s: volleyd opens all files that its user may open",
+			   err == -EOPNOTSUPP ? "the kernel has it, but not enabled" :
+						err_text(err));
+}
+
+/* --- Later ------------------------------------------------------------------------------------ */
+
+/* True if the folder, or one above it, has a rule. */
+static bool is_covered(const char *path)
+{
+	for (size_t i = 0; i < confined.n; i++) {
+		const size_t n = strlen(confined.written[i]);
+
+		if (!strncmp(confined.written[i], path, n) && (!path[n] || path[n] == '/'))
+			return true;
+	}
+	return false;
+}
+
+void confine_check(const struct config *config)
+{
+	struct folders f;
+
+	*confined.problem = '\0';
+	if (!confined.written || collect_folders(&f, config))
+		return;
+	for (size_t i = 0; i < f.n_written && !*confined.problem; i++)
+		if (!is_covered(f.written[i]))
+			snprintf(confined.problem, sizeof(confined.problem),
+				 "%s: nothing can be written in this folder, which the "
+				 "configuration did not name at the start: start volleyd again",
+				 f.written[i]);
+	free_folders(&f);
+	if (*confined.problem)
+		log_warn("%s", confined.problem);
+}
+
+const char *confine_problem(void)
+{
+	return confined.problem;
+}
