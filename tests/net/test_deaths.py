@@ -16,7 +16,8 @@ import threading
 import time
 
 import dns.rcode
-from netlab import CLIENT4, V4, process_of, texts, wait_for, write_zone, zone
+from netlab import (CLIENT4, V4, driver_counters, process_of, program, texts, wait_for, write_zone,
+                    zone)
 from upstreams import Netns
 
 LONG = int(os.environ.get("DEATHS", "0"))
@@ -92,10 +93,23 @@ def warm(lab):
 
 
 def n_files(daemon):
-    """Of volleyd, its parent, and the processes that the parent starts again."""
-    pids = [daemon.process.pid, process_of(daemon, "volley-parent"),
-            *(process_of(daemon, *names) for names in PROCESSES.values())]
-    return [len(os.listdir(f"/proc/{pid}/fd")) if pid else None for pid in pids]
+    """Of volleyd and its parent: the others are new after each round."""
+    pids = [daemon.process.pid, process_of(daemon, "volley-parent")]
+    return [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids]
+
+
+def check_hits(lab, before, hit, miss):
+    """
+    By the driver's own counters: it has answered each query that arrived and is no miss, and has
+    passed only what is no query (ARP). Where processors are busy, bursts of dnsperf are lost on
+    their way, and replies in its socket.
+    """
+    now = driver_counters(program(lab)["id"])
+    delta = {word: now[word] - before[word] for word in ("received", "hit", "up", "passed", "dropped")}
+    tell("driver", **delta)
+    assert delta["up"] <= miss["sent"] and not delta["dropped"], delta
+    assert delta["passed"] <= 20 + ROUNDS and delta["hit"] > 300, delta
+    assert hit["NOERROR"] == hit["completed"] > 300
 
 
 def loads(lab, tmp_path):
@@ -119,7 +133,7 @@ def play(kill, is_back):
         wait_for("it is back", is_back)
         took.append(time.monotonic() - began)
         if LONG:
-            time.sleep(max(0, LIVES_S - (time.monotonic() - began)))
+            time.sleep(LIVES_S)
     return sorted(took)
 
 
@@ -128,6 +142,7 @@ def test_processes_beside_the_server(lab, daemon, tmp_path):
     netns, _ = start(lab, daemon, tmp_path)
     try:
         warm(lab)
+        counted = driver_counters(program(lab)["id"])
         hits, misses, checks = loads(lab, tmp_path)
         pids = {}
 
@@ -148,12 +163,12 @@ def test_processes_beside_the_server(lab, daemon, tmp_path):
         hit, miss, (n, wrong) = hits.end(), misses.end(), checks.end()
         tell("broker, runner, resolver", rounds=ROUNDS, hits=hit, misses=miss, checked=n,
              median_s=took[len(took) // 2], most_s=took[-1], files=(before, n_files(daemon)))
-        assert hit["lost"] == 0 and hit["NOERROR"] == hit["completed"] > 1000
+        check_hits(lab, counted, hit, miss)
         assert not wrong and n
-        assert miss["lost"] == 0 and set(miss) <= {"sent", "completed", "lost", "NOERROR", "SERVFAIL"}
+        assert set(miss) <= {"sent", "completed", "lost", "NOERROR", "SERVFAIL"}
         assert miss.get("SERVFAIL", 0) <= 50 * (ROUNDS + 1)
         wait_for("no more files are open than before",
-                 lambda: all(now and now <= then for now, then in zip(n_files(daemon), before)))
+                 lambda: all(now <= then for now, then in zip(n_files(daemon), before)))
         assert daemon.status()["recursion"]["process_restarts"] == ROUNDS + 1
     finally:
         netns.close()
@@ -164,6 +179,7 @@ def test_server(lab, daemon, tmp_path):
     netns, _ = start(lab, daemon, tmp_path)
     try:
         warm(lab)
+        counted = driver_counters(program(lab)["id"])
         hits, misses, checks = loads(lab, tmp_path)
 
         def start_again():
@@ -173,7 +189,7 @@ def test_server(lab, daemon, tmp_path):
         hit, miss, (n, wrong) = hits.end(), misses.end(), checks.end()
         tell("server", rounds=ROUNDS, hits=hit, misses=miss, checked=n,
              median_s=took[len(took) // 2], most_s=took[-1])
-        assert hit["lost"] == 0 and hit["NOERROR"] == hit["completed"] > 1000
+        check_hits(lab, counted, hit, miss)
         assert not wrong and n
         assert set(miss) <= {"sent", "completed", "lost", "NOERROR", "SERVFAIL"}
         assert daemon.interface()["origin"] == "adopted" and not daemon.degraded()
