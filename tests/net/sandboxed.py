@@ -44,11 +44,20 @@ def expand(words):
     return calls
 
 
+def allowed(text):
+    """The calls that a unit allows; a line that begins with ~ takes some away again."""
+    calls = set()
+    for line in re.findall(r"^SystemCallFilter=(.*)$", text, re.M):
+        words = expand(line.removeprefix("~").split())
+        calls = calls - words if line[0] == "~" else calls | words
+    return calls
+
+
 def main(path, *command):
     """Does not return."""
     with open(path, encoding="ascii") as file:
         text = file.read()
-    calls = expand(values(text, "SystemCallFilter"))
+    calls = allowed(text)
     lib = ctypes.CDLL("libseccomp.so.2")
     lib.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(lib.seccomp_init(ctypes.c_uint32(KILL_PROCESS)))

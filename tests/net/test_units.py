@@ -15,7 +15,7 @@ import sys
 import pytest
 
 from dnstree import ALLOW, ask, query, records
-from netlab import (BIN, Answered, has_ended, open_to_all, process_of, program, run, status_of, texts,
+from netlab import (BIN, ROOT, Answered, has_ended, open_to_all, process_of, program, run, status_of, texts,
                     wait_for, write_zone, zone)
 from test_resolver_process import Loop, resolver, state
 from upstreams import Netns, Scripted, address_answer
@@ -29,7 +29,8 @@ NO_RIGHT = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups
 
 
 class Units:
-    """The sockets of the units, in a folder of root."""
+    """The sockets of the units, in a folder of root. A system call that a unit does not allow ends its
+    process."""
 
     def __init__(self, lab, folder, config):
         self.lab, self.folder, self.started = lab, folder, {}
@@ -38,7 +39,8 @@ class Units:
         words = {"volley-broker": ("nobody", config), "volley-runner": ("nobody", config),
                  "volley-resolver": ("--unit", "nobody")}
         for name in NAMES:
-            self.listen(name, BIN / name, *words[name])
+            self.listen(name, sys.executable, ROOT / "tests/net/sandboxed.py",
+                        ROOT / f"scripts/{name}@.service", BIN / name, *words[name])
 
     def listen(self, name, *command):
         path = self.folder / name
