@@ -168,7 +168,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 # --- What there is ----------------------------------------------------------------------------------
 
-# From the ground up, a line for each storey; cmd is the roof.
+# Each floor after those that it may include: a line for each subject.
 FLOORS   := base dns link \
             port tap \
             cache zone store xfr sign \

@@ -13,9 +13,9 @@ import re
 import sys
 from pathlib import Path, PurePath
 
-# The eight storeys of the house, from the ground up, and in each the folders in their order: a folder
+# The floors in their order, from the ground up, in groups by subject: a floor
 # with those below it that it includes, none that no file of it includes.
-STOREYS = {
+FLOORS = {
     "ground": {
         "xdp": "",
         "base": "",
@@ -71,7 +71,7 @@ STOREYS = {
         "cmd": "base cache broker zone resolver config daemon client doctor",
     },
 }
-BELOW = {floor: below.split() for floors in STOREYS.values() for floor, below in floors.items()}
+BELOW = {floor: below.split() for floors in FLOORS.values() for floor, below in floors.items()}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -18,9 +18,10 @@
  * limit. A segment whose entries are all copied or withdrawn is retired, and free after a grace
  * period.
  *
- * Threads: any number of readers; one cache_writer for each publishing thread; one keeper. Only the
- * keeper evicts (keeper.h). Readers in userspace are liburcu QSBR threads: an entry that
- * cache_lookup returned may be read until the thread's next quiescent state.
+ * Threads: any number of readers; one cache_writer for each publishing thread; one keeper, which
+ * evicts segments (keeper.h). A writer evicts one entry if both buckets of its key are full.
+ * Readers in userspace are liburcu QSBR threads: an entry that cache_lookup returned may be read
+ * until the thread's next quiescent state.
  *
  * The key has everything that the octets depend on: name (folded), type, class, DO, CD, view.
  * Letter case, ID, RD, EDNS and the client's size are the reader's: it writes the header, keeps the

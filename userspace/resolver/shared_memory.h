@@ -9,7 +9,7 @@
  * The server makes it as a memory file whose size is sealed, so that no access can fail later. Both
  * processes compute the same layout from the same few numbers; the server never reads a position
  * from the memory. All is zeroed at first. resolver/board.h, tap/outlet.h and base/byte_ring.h are
- * the chapters of the parts.
+ * the headers of the parts.
  *
  * A desk is a pair of rings between one worker and one resolver thread, that of the desk's number
  * modulo the number of threads. The thread hands questions on to the thread that their names

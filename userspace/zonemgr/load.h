@@ -35,8 +35,8 @@ enum load_stage {
 	LOAD_ENDED,
 };
 
-/* What a zone is made of. It decides which members of struct load are set, and what make() of
- * loader.c does. */
+/* What a zone is made of. It decides which members of struct load are set, and what make_loader()
+ * of loader.c does. */
 enum load_source {
 	LOAD_FILE,          /* `file`, and later changes from the journal in `store` */
 	LOAD_SIGNED_FILE,   /* the same, signed with `signing` */
