@@ -222,14 +222,19 @@ static int64_t read_caps(int pid)
 	return read_key(path, "CapPrm", 16);
 }
 
-/* Its parent has what the daemon has given up: the broker's. */
-static bool is_parent_of_broker(int number, int pid)
+/* A process that has what the daemon has given up: the parent of its broker, or a broker with a
+ * unit of its own, which systemd has started. */
+static bool has_caps_of_broker(int number, int pid)
 {
 	char comm[32], path[64];
+	int64_t parent;
 
+	if (doctor_read_line(comm, sizeof(comm), "/proc/%d/comm", number))
+		return false;
 	snprintf(path, sizeof(path), "/proc/%d/status", number);
-	return !doctor_read_line(comm, sizeof(comm), "/proc/%d/comm", number) &&
-	       !strcmp(comm, "volley-parent") && read_key(path, "PPid", 10) == pid;
+	parent = read_key(path, "PPid", 10);
+	return (!strcmp(comm, "volley-parent") && parent == pid) ||
+	       (!strcmp(comm, "volley-broker") && parent == 1);
 }
 
 /* Those of the daemon and of its broker, which has what the daemon has given up; or -errno. */
@@ -242,7 +247,7 @@ static int64_t read_caps_of_both(int pid)
 	while (caps >= 0 && proc && (entry = readdir(proc))) {
 		int number = atoi(entry->d_name);
 
-		if (number <= 0 || !is_parent_of_broker(number, pid))
+		if (number <= 0 || !has_caps_of_broker(number, pid))
 			continue;
 		more = read_caps(number);
 		caps |= more > 0 ? more : 0;
