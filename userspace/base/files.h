@@ -125,4 +125,10 @@ int writable_check_replaced(const char *path) __attribute__((warn_unused_result)
  */
 int memory_file_open(const char *name, unsigned int flags) __attribute__((warn_unused_result));
 
+/* Makes a file that was opened with MFD_ALLOW_SEALING final: nobody can change its octets or its
+ * length any more, also not its owner. 0 or -errno. Any thread. */
+int memory_file_seal(int fd) __attribute__((warn_unused_result));
+/* True for a file in memory that is final; false for each other file. Any thread. */
+bool memory_file_is_sealed(int fd);
+
 #endif

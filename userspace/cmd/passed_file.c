@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -18,8 +19,11 @@ static int copy_to_memory(const char *path)
 
 	if (in < 0)
 		return in;
-	out = memory_file_open("volley.yaml", 0);
+	out = memory_file_open("volley.yaml", MFD_ALLOW_SEALING);
 	code = out < 0 ? out : config_file_copy(in, out);
+	/* a file in memory is open to all for writing, and the daemon gets this one */
+	if (!code)
+		code = memory_file_seal(out);
 	close(in);
 	if (!code)
 		return out;

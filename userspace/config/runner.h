@@ -15,7 +15,8 @@
  *
  * The runner runs no command that the daemon could name: it reads the configuration itself, and a
  * request says only by a hash which command of it is meant. It takes text that the daemon passes
- * (`config apply`) only from a file of root or of the owner of the configuration's file. Its only
+ * (`config apply`) only from a file in memory that is sealed (memory_file_seal()), and that belongs
+ * to root or to the owner of the configuration's file. Its only
  * capability is CAP_DAC_READ_SEARCH, by which it reads a configuration of another owner, and opens
  * the files that it names (config/runner_files.h); a command has none. Requests are structs of
  * fixed size with descriptors (SCM_RIGHTS) on a SOCK_SEQPACKET pair; the process ends when the

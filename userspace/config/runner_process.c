@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/kernel.h"
 #include "config/runner_files.h"
@@ -132,12 +133,17 @@ static const struct verify *find_runner_command(const struct process *p, uint64_
 	return found;
 }
 
-/* The daemon's user must not be able to make a text with commands of its own. */
+/*
+ * The daemon's user must not be able to make a text with commands of its own. The owner alone is no
+ * proof: the daemon may write to a file in memory that root has passed to it, and
+ * /proc/self/cmdline, whose octets are in the daemon's memory, belongs to root, because the daemon
+ * is not dumpable. So a text is a file in memory that its owner has sealed.
+ */
 static bool is_of_owner(int fd, const char *path)
 {
 	struct stat text, file;
 
-	return !fstat(fd, &text) && S_ISREG(text.st_mode) &&
+	return memory_file_is_sealed(fd) && !fstat(fd, &text) &&
 	       (!text.st_uid || (!stat(path, &file) && text.st_uid == file.st_uid));
 }
 
@@ -146,7 +152,7 @@ static void read_runner_config(struct process *p, int fd)
 	struct commands *next = &p->sets[COMMANDS_NEXT];
 	struct runner_files *files = &p->files[COMMANDS_NEXT];
 	struct config *config = NULL;
-	char err[512] = "the text is not of the owner of the configuration's file";
+	char err[512] = "the text is not a sealed file of the owner of the configuration";
 	int code = ERR_CONFIG;
 
 	drop_commands(next);

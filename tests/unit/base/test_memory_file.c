@@ -61,11 +61,50 @@ static void it_can_be_sealed(void **state)
 	close(fd);
 }
 
+/* Not by its descriptor, and not by another that is opened by its name. */
+static void nobody_changes_what_is_sealed(void **state)
+{
+	int fd = memory_file_open("test", MFD_ALLOW_SEALING), other;
+	char path[32];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "octets", 6), 6);
+	assert_false(memory_file_is_sealed(fd));
+	assert_int_equal(memory_file_seal(fd), 0);
+	assert_true(memory_file_is_sealed(fd));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	other = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(other >= 0);
+	assert_true(pwrite(fd, "other!", 6, 0) < 0 && pwrite(other, "other!", 6, 0) < 0);
+	assert_true(ftruncate(other, 0) < 0 && ftruncate(other, 8192) < 0);
+	assert_true(fcntl(other, F_ADD_SEALS, F_SEAL_SHRINK) < 0);
+	close(other);
+	close(fd);
+}
+
+/* Without MFD_ALLOW_SEALING, and a file that is none in memory. */
+static void other_files_are_not_sealed(void **state)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC), null = open("/proc/self/cmdline", O_RDONLY);
+
+	(void)state;
+	assert_true(fd >= 0 && null >= 0);
+	assert_true(memory_file_seal(fd) < 0 && memory_file_seal(null) < 0);
+	assert_false(memory_file_is_sealed(fd));
+	assert_false(memory_file_is_sealed(null));
+	assert_false(memory_file_is_sealed(-1));
+	close(null);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_executes_it),
 		cmocka_unit_test(it_can_be_sealed),
+		cmocka_unit_test(nobody_changes_what_is_sealed),
+		cmocka_unit_test(other_files_are_not_sealed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "config/config.h"
 #include "config/runner_process.h"
 #include "tests/lib/parenttest.h"
@@ -144,16 +145,25 @@ static void reads_the_configuration_again(void **state)
 	unlink(tmpfolder_file);
 }
 
+/* As volleyctl passes it: a sealed file in memory. */
+static int make_text(const char *script)
+{
+	int fd = memory_file_open("text", MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0);
+	put_config(fd, script);
+	assert_int_equal(memory_file_seal(fd), 0);
+	return fd;
+}
+
 /* A daemon that was broken into can make files, but not files of root. */
 static void takes_a_text_only_of_the_owner(void **state)
 {
 	struct runner *runner = start_with("exit 1");
-	int fd = memfd_create("text", MFD_CLOEXEC), status;
+	int fd = make_text("exit 2"), status;
 
 	(void)state;
-	assert_true(fd >= 0);
 	write_config("exit 1");
-	put_config(fd, "exit 2");
 	runner_read_config(runner, fd);
 	assert_int_equal(run_script(runner, "exit 2", &status), 0);
 	if (!geteuid()) {
@@ -164,6 +174,45 @@ static void takes_a_text_only_of_the_owner(void **state)
 		runner_read_config(runner, fd);
 		assert_int_equal(run_script(runner, "exit 2", &status), 0);
 	}
+	close(fd);
+	end_runner(runner);
+	unlink(tmpfolder_file);
+}
+
+/* Root has passed a file in memory, and a daemon that was broken into writes to it. */
+static void takes_no_text_that_others_may_write(void **state)
+{
+	struct runner *runner = start_with("exit 1");
+	int fd = memory_file_open("text", MFD_ALLOW_SEALING), status;
+
+	(void)state;
+	assert_true(fd >= 0);
+	put_config(fd, "exit 2");
+	runner_read_config(runner, fd);
+	assert_int_equal(run_script(runner, "exit 2", &status), ERR_NOT_FOUND);
+	assert_int_equal(memory_file_seal(fd), 0);
+	runner_read_config(runner, fd);
+	assert_int_equal(run_script(runner, "exit 2", &status), 0);
+	close(fd);
+	end_runner(runner);
+}
+
+/*
+ * The kernel says that root owns /proc/self/cmdline of a process that is not dumpable, and its
+ * octets are in the memory of that process. Any file there stands for it: the configuration in a
+ * file that belongs to root, and is no file in memory.
+ */
+static void takes_no_text_from_other_file_systems(void **state)
+{
+	struct runner *runner = start_with("exit 1");
+	int fd, status;
+
+	(void)state;
+	write_config("exit 2");
+	fd = open(tmpfolder_file, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	runner_read_config(runner, fd);
+	assert_int_equal(run_script(runner, "exit 2", &status), ERR_NOT_FOUND);
 	close(fd);
 	end_runner(runner);
 	unlink(tmpfolder_file);
@@ -295,7 +344,7 @@ static void tells_that_a_child_has_ended(void **state)
 static void the_next_one_knows_what_is_in_force(void **state)
 {
 	struct runner *runner;
-	int fd = memfd_create("text", MFD_CLOEXEC), status;
+	int fd = make_text("exit 3"), status;
 
 	(void)state;
 	write_config("exit 1");
@@ -307,8 +356,6 @@ static void the_next_one_knows_what_is_in_force(void **state)
 	kill_one_runner();
 	assert_int_equal(run_script(runner, "exit 2", &status), 0);
 	runner_keep_config(runner);
-	assert_true(fd >= 0);
-	put_config(fd, "exit 3");
 	runner_read_config(runner, fd);
 	kill_one_runner();
 	assert_int_equal(run_script(runner, "exit 3", &status), 0);
@@ -371,6 +418,8 @@ int main(void)
 		cmocka_unit_test(gives_no_capability),
 		cmocka_unit_test(reads_the_configuration_again),
 		cmocka_unit_test(takes_a_text_only_of_the_owner),
+		cmocka_unit_test(takes_no_text_that_others_may_write),
+		cmocka_unit_test(takes_no_text_from_other_file_systems),
 		cmocka_unit_test(bears_any_request),
 		cmocka_unit_test(a_command_ends_with_the_daemon),
 		cmocka_unit_test(tells_that_a_child_has_ended),
