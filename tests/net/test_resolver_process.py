@@ -192,6 +192,16 @@ def test_growth_ends_it(lab, poisoned, upstream):
     assert "more memory than recursion.memory-max" in poisoned.log()
 
 
+def test_its_memory_where_proc_hides_processes(lab, poisoned, upstream):
+    """As ProtectProc=invisible does. volleyd is confined by Landlock, and may not look there."""
+    del upstream
+    hides = "mount -t proc -o hidepid=2,gid=12345 proc /proc && exec \"$@\""
+    poisoned.configure(recursion=FORWARDING)
+    poisoned.spawn(before=["unshare", "-m", "sh", "-c", hides, "sh"]).wait_ready()
+    assert answered(lab, "other.lab.")
+    wait_for("its memory", lambda: state(poisoned)["process_bytes"] > 1 << 20)
+
+
 def test_a_hang_ends_it(lab, poisoned, upstream):
     """The client of the question itself may have gone by then."""
     del upstream

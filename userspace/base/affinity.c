@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -81,17 +82,23 @@ void affinity_move_threads(const struct affinity *affinity)
 		closedir(tasks);
 }
 
-void affinity_share(pid_t pid)
+void affinity_share(int task_fd)
 {
+	int fd = fcntl(task_fd, F_DUPFD_CLOEXEC, 0);
 	struct dirent *task;
 	cpu_set_t cpus;
-	char path[32];
 	DIR *tasks;
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+	if (fd < 0 || sched_getaffinity(0, sizeof(cpus), &cpus)) {
+		if (fd >= 0)
+			close(fd);
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
+	}
+	tasks = fdopendir(fd);
+	if (!tasks)
+		close(fd);
+	else
+		rewinddir(tasks); /* the position is that of task_fd */
 	while (tasks && (task = readdir(tasks)))
 		if (atoi(task->d_name) > 0)
 			(void)sched_setaffinity(atoi(task->d_name), sizeof(cpus), &cpus);

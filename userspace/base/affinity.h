@@ -49,8 +49,9 @@ void affinity_settle(struct affinity *affinity, const int *cpus, size_t n);
 /* Moves the calling thread, and all threads that are not pinned, to control's processors. */
 void affinity_move_threads(const struct affinity *affinity);
 
-/* Gives all threads of another process the processors of the calling thread. */
-void affinity_share(pid_t pid);
+/* Gives all threads of another process the processors of the calling thread. task_fd: its
+ * /proc/PID/task; stays the caller's. */
+void affinity_share(int task_fd);
 
 /* Gives the thread `tid` (0: the calling one) a lower priority than the workers'. Only a privileged
  * process could undo it. */

@@ -19,7 +19,7 @@
 int started_execute(struct started *out, const struct executable *program,
 		    enum executable_task task, int fd)
 {
-	out->channel = -1;
+	out->channel = out->statm = out->task = -1;
 	return parent_is_there() ? parent_execute(task, fd, out) :
 				   executable_spawn(program, task, fd, &out->pid);
 }
@@ -60,8 +60,7 @@ int started_await(struct started *started, int wait_ms, int *status)
 void started_forget(struct started *started)
 {
 	if (started->channel >= 0)
-		close(started->channel);
-	started->channel = -1;
+		starter_forget(started);
 }
 
 /* --- Asked ------------------------------------------------------------------------------------ */

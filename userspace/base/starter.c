@@ -3,9 +3,11 @@
 #include "base/starter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -14,7 +16,7 @@
 
 #include "base/err.h"
 
-#define N_FDS    2    /* channel, file */
+#define N_FDS    2    /* of a request: channel, file; of a reply: statm, task */
 #define START_MS 5000 /* on a busy machine */
 
 /* Numbers are in the byte order of the host. */
@@ -37,10 +39,11 @@ union control {
 
 /* --- The daemon ------------------------------------------------------------------------------- */
 
-static int send_starter_request(int fd, const struct wire_request *request, const int fds[N_FDS])
+/* 0, ERR_CLOSED or -errno. */
+static int send_with_files(int fd, const void *bytes, size_t n, const int fds[N_FDS])
 {
 	union control control = { 0 };
-	struct iovec part = { (void *)(uintptr_t)request, sizeof(*request) };
+	struct iovec part = { (void *)(uintptr_t)bytes, n };
 	struct msghdr message = { .msg_iov = &part,
 				  .msg_iovlen = 1,
 				  .msg_control = control.room,
@@ -56,9 +59,26 @@ static int send_starter_request(int fd, const struct wire_request *request, cons
 	return 0;
 }
 
-/* 0, ERR_CLOSED, -ETIMEDOUT, -EPROTO or -errno. */
-static int receive_starter_reply(int channel, int wait_ms, struct wire_reply *reply)
+/* Takes the descriptors that came with a message: both, or none. */
+static void take_files(struct msghdr *message, int fds[N_FDS])
 {
+	struct cmsghdr *head = CMSG_FIRSTHDR(message);
+
+	fds[0] = fds[1] = -1;
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+	    head->cmsg_len == CMSG_LEN(N_FDS * sizeof(int)))
+		memcpy(fds, CMSG_DATA(head), N_FDS * sizeof(int));
+}
+
+/* 0, and the descriptors are the caller's, or -1; ERR_CLOSED, -ETIMEDOUT, -EPROTO or -errno. */
+static int receive_starter_reply(int channel, int wait_ms, struct wire_reply *reply, int fds[N_FDS])
+{
+	union control control;
+	struct iovec part = { reply, sizeof(*reply) };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control.room,
+				  .msg_controllen = CMSG_LEN(N_FDS * sizeof(int)) };
 	struct pollfd wait = { .fd = channel, .events = POLLIN };
 	ssize_t n;
 
@@ -67,32 +87,51 @@ static int receive_starter_reply(int channel, int wait_ms, struct wire_reply *re
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return n ? -errno : -ETIMEDOUT;
-	n = recv(channel, reply, sizeof(*reply), MSG_DONTWAIT);
+	n = recvmsg(channel, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n <= 0)
 		return n && errno != ECONNRESET ? -errno : ERR_CLOSED;
+	take_files(&message, fds);
 	return n == (ssize_t)sizeof(*reply) ? 0 : -EPROTO;
+}
+
+static void close_files(const int fds[N_FDS])
+{
+	for (int i = 0; i < N_FDS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 }
 
 int starter_ask(int fd, enum executable_task task, int file, struct started *out)
 {
 	const struct wire_request request = { .task = task };
 	struct wire_reply reply = { 0 };
-	int channel[2], err;
+	int channel[2], fds[N_FDS] = { -1, -1 }, err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
 		return -errno;
-	err = send_starter_request(fd, &request, (const int[N_FDS]){ channel[1], file });
+	err = send_with_files(fd, &request, sizeof(request),
+			      (const int[N_FDS]){ channel[1], file });
 	close(channel[1]);
 	if (!err)
-		err = receive_starter_reply(channel[0], START_MS, &reply);
+		err = receive_starter_reply(channel[0], START_MS, &reply, fds);
 	if (!err)
 		err = reply.code;
 	if (err) {
 		close(channel[0]); /* so a start that is late ends the program */
+		close_files(fds);
 		return err;
 	}
-	*out = (struct started){ .pid = reply.pid, .channel = channel[0] };
+	*out = (struct started){
+		.pid = reply.pid, .channel = channel[0], .statm = fds[0], .task = fds[1]
+	};
 	return 0;
+}
+
+void starter_forget(struct started *started)
+{
+	close_files((const int[N_FDS]){ started->statm, started->task });
+	close(started->channel);
+	started->channel = started->statm = started->task = -1;
 }
 
 void starter_kill(const struct started *started)
@@ -103,13 +142,14 @@ void starter_kill(const struct started *started)
 int starter_await(struct started *started, int wait_ms, int *status)
 {
 	struct wire_reply reply = { 0 };
-	int err = receive_starter_reply(started->channel, wait_ms, &reply);
+	int fds[N_FDS] = { -1, -1 }, err;
 
+	err = receive_starter_reply(started->channel, wait_ms, &reply, fds);
 	if (err == -ETIMEDOUT)
 		return err;
 	*status = reply.status;
-	close(started->channel);
-	started->channel = -1;
+	close_files(fds);
+	starter_forget(started);
 	return err;
 }
 
@@ -149,8 +189,8 @@ int starter_pass(int fd, const struct starter_request *request)
 {
 	const struct wire_request wire = { .task = request->task };
 
-	return send_starter_request(fd, &wire,
-				    (const int[N_FDS]){ request->channel, request->file });
+	return send_with_files(fd, &wire, sizeof(wire),
+			       (const int[N_FDS]){ request->channel, request->file });
 }
 
 void starter_close(struct starter_request *request)
@@ -165,6 +205,23 @@ void starter_close(struct starter_request *request)
 static void send_starter_reply(int channel, const struct wire_reply *reply)
 {
 	(void)!send(channel, reply, sizeof(*reply), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* With the files by which the daemon watches the program. */
+static void tell_start(int channel, const struct wire_reply *reply)
+{
+	char path[32];
+	int fds[N_FDS];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", reply->pid);
+	fds[0] = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/task", reply->pid);
+	fds[1] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fds[0] < 0 || fds[1] < 0)
+		send_starter_reply(channel, reply);
+	else
+		(void)!send_with_files(channel, reply, sizeof(*reply), fds);
+	close_files(fds);
 }
 
 void starter_refuse(const struct starter_request *request, int code)
@@ -196,8 +253,10 @@ void starter_run(const struct executable *program, struct starter_request *reque
 	reply.pid = pid;
 	close(request->file);
 	request->file = -1;
-	send_starter_reply(request->channel, &reply);
-	if (!reply.code) {
+	if (reply.code) {
+		send_starter_reply(request->channel, &reply);
+	} else {
+		tell_start(request->channel, &reply);
 		wait_for_one(pid, request->channel);
 		kill(pid, SIGKILL); /* before waitpid(), so the number still belongs to it */
 		while (waitpid(pid, &reply.status, 0) < 0 && errno == EINTR)

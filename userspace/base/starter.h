@@ -20,6 +20,9 @@
 struct started {
 	pid_t pid;
 	int channel; /* of its starter; -1: it is a child of this process */
+	/* /proc/PID/statm and /proc/PID/task, opened by the starter, or -1. A daemon that Landlock
+	 * confines may not open them where /proc hides processes (hidepid=). */
+	int statm, task;
 };
 
 struct starter_request {
@@ -35,6 +38,8 @@ struct starter_request {
 int starter_ask(int fd, enum executable_task task, int file, struct started *out)
 	__attribute__((warn_unused_result));
 void starter_kill(const struct started *started);
+/* Closes the descriptors. */
+void starter_forget(struct started *started);
 /* As started_await(). */
 int starter_await(struct started *started, int wait_ms, int *status)
 	__attribute__((warn_unused_result));

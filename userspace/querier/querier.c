@@ -216,9 +216,10 @@ void querier_report_read(struct querier *q, struct querier_report *out)
 	querier_count(q, &out->counters);
 	out->n_restarts = q->n_restarts;
 	out->pid = q->shown ? q->shown->pid : 0;
+	out->rss_bytes = q->shown ? __atomic_load_n(&q->shown->resident_bytes, __ATOMIC_RELAXED) :
+				    0;
 	snprintf(out->libunbound, sizeof(out->libunbound), "%s", q->libunbound);
 	snprintf(out->problem, sizeof(out->problem), "%s", q->problem);
 	pthread_mutex_unlock(&q->lock);
 	add_desks(q, &out->counters);
-	out->rss_bytes = out->pid ? session_resident_bytes(out->pid) : 0;
 }

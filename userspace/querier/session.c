@@ -339,20 +339,17 @@ int session_reap(struct session *s)
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-uint64_t session_resident_bytes(pid_t pid)
+void session_weigh(struct session *s)
 {
-	char path[32], text[128];
+	char text[128];
 	unsigned long long pages = 0;
-	FILE *in;
+	ssize_t n = pread(s->started.statm, text, sizeof(text) - 1, 0);
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	in = fopen(path, "re");
-	if (!in)
-		return 0;
-	if (!fgets(text, sizeof(text), in) || sscanf(text, "%*u %llu", &pages) != 1)
+	text[n > 0 ? n : 0] = 0;
+	if (sscanf(text, "%*u %llu", &pages) != 1)
 		pages = 0;
-	fclose(in);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	__atomic_store_n(&s->resident_bytes, pages * (uint64_t)sysconf(_SC_PAGESIZE),
+			 __ATOMIC_RELAXED);
 }
 
 /* --- Desks ------------------------------------------------------------------------------------ */

@@ -45,6 +45,7 @@ struct session {
 	struct tap *tap;
 	uint64_t started_ns;
 	uint64_t weighed_ns;                       /* when its memory was looked at */
+	uint64_t resident_bytes;                   /* atomic; 0: not known */
 	uint64_t knocked_ns[RESOLVER_THREADS_MAX]; /* 0: the thread has made a round since */
 	bool is_nonsense; /* atomic: a worker has read from a ring what no resolver of ours writes */
 	bool is_quiet;    /* atomic: a thread has not answered a knock yet; perhaps it hangs */
@@ -84,8 +85,8 @@ void session_end(struct session *s, int wait_ms);
  * waitpid(). 0: there was no process, or there is no status. */
 int session_reap(struct session *s);
 
-/* Resident memory of a process. 0: there is none. Any thread. */
-uint64_t session_resident_bytes(pid_t pid);
+/* Sets resident_bytes. The watching thread. */
+void session_weigh(struct session *s);
 
 /* When no thread uses the memory any more. NULL is allowed. */
 void session_free(struct session *s);

@@ -247,10 +247,11 @@ static bool is_hung(const struct querier *q, struct session *s, uint64_t now_ns)
 
 static bool is_too_large(const struct querier *q, struct session *s, uint64_t now_ns)
 {
-	if (!q->memory_max_bytes || now_ns - s->weighed_ns < WEIGH_NS)
+	if (now_ns - s->weighed_ns < WEIGH_NS)
 		return false;
 	s->weighed_ns = now_ns;
-	return session_resident_bytes(s->pid) > q->memory_max_bytes;
+	session_weigh(s);
+	return q->memory_max_bytes && s->resident_bytes > q->memory_max_bytes;
 }
 
 static bool has_broken_outlet(const struct session *s)
@@ -311,7 +312,7 @@ static void follow_affinity(struct querier *q, const struct session *s)
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) || CPU_EQUAL(&cpus, &q->cpus))
 		return;
 	q->cpus = cpus;
-	affinity_share(s->pid);
+	affinity_share(s->started.task);
 }
 
 static struct session *watch_session(struct querier *q, struct session *s)
