@@ -482,7 +482,7 @@ deb: ## Debian packages of what is committed, in build/deb (needs no root; what 
 
 # test-made-deb: those that the last `make deb` has made.
 .PHONY: test-deb test-made-deb
-deb_tests = PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb$(ARCH:%=/%) unshare --mount --propagation private \
+deb_tests = PYTHONPATH=tests/net VOLLEY_DEBS=$(abspath $(O)/deb$(ARCH:%=/%)) unshare --mount --propagation private \
 	$(PYTHON) -m pytest -q -ra -p no:cacheprovider \
 	$(or $(FILES),$(if $(ARCH),tests/deb/test_cross.py,--ignore=tests/deb/test_cross.py tests/deb))
 

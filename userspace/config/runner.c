@@ -109,7 +109,8 @@ const char *runner_problem(const struct runner *runner)
 		       "file that its user may not read";
 }
 
-int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, unsigned int n)
+int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, unsigned int n,
+		int flags)
 {
 	union {
 		struct cmsghdr head;
@@ -126,7 +127,7 @@ int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, uns
 		control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
 		memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
 	}
-	while (sendmsg(fd, &header, MSG_NOSIGNAL) < 0)
+	while (sendmsg(fd, &header, MSG_NOSIGNAL | flags) < 0)
 		if (errno != EINTR)
 			return errno == EPIPE || errno == ECONNRESET ? ERR_CLOSED : -errno;
 	return 0;
@@ -135,7 +136,7 @@ int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, uns
 static int send_runner_request(struct runner *runner, const struct runner_request *request,
 			       const int *fds, unsigned int n)
 {
-	return runner_send(runner->fd, request, sizeof(*request), fds, n);
+	return runner_send(runner->fd, request, sizeof(*request), fds, n, 0);
 }
 
 static void send_config(struct runner *runner, int fd)

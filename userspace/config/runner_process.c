@@ -309,7 +309,7 @@ static void refuse_runner_request(const struct arrived *a, int code)
 {
 	const struct runner_reply reply = { .code = code };
 
-	(void)!send(a->fds[0], &reply, sizeof(reply), MSG_NOSIGNAL);
+	(void)!send(a->fds[0], &reply, sizeof(reply), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* The reply has the file. */
@@ -321,7 +321,7 @@ static void open_for_daemon(struct process *p, const struct arrived *a)
 			 runner_files_open_folder(&p->opener, p->files, COMMANDS_SETS, r->file);
 	struct runner_reply reply = { .code = fd < 0 ? fd : 0 };
 
-	(void)!runner_send(a->fds[0], &reply, sizeof(reply), &fd, fd >= 0);
+	(void)!runner_send(a->fds[0], &reply, sizeof(reply), &fd, fd >= 0, MSG_DONTWAIT);
 	if (fd >= 0)
 		close(fd);
 }

@@ -40,6 +40,8 @@ static struct verify *command(const char *script)
 	return &verify;
 }
 
+static struct runner *running;
+
 /* With the command of SCRIPT, and the configuration's file in the folder. */
 static struct runner *start_with(const char *script)
 {
@@ -49,13 +51,24 @@ static struct runner *start_with(const char *script)
 
 	assert_int_equal(runner_prepare(&runner, &config), 0);
 	assert_int_equal(parenttest_start(), 0);
+	running = runner;
 	return runner;
 }
 
 static void end_runner(struct runner *runner)
 {
+	running = NULL;
 	runner_free(runner);
 	parenttest_stop();
+}
+
+/* Else the processes of a test that fails would keep the run from ending. */
+static int end_running(void **state)
+{
+	(void)state;
+	if (running)
+		end_runner(running);
+	return 0;
 }
 
 static int run_script(struct runner *runner, const char *script, int *status)
@@ -414,18 +427,18 @@ static void ends_with_its_parent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_what_the_configuration_has),
-		cmocka_unit_test(gives_no_capability),
-		cmocka_unit_test(reads_the_configuration_again),
-		cmocka_unit_test(takes_a_text_only_of_the_owner),
-		cmocka_unit_test(takes_no_text_that_others_may_write),
-		cmocka_unit_test(takes_no_text_from_other_file_systems),
-		cmocka_unit_test(bears_any_request),
-		cmocka_unit_test(a_command_ends_with_the_daemon),
-		cmocka_unit_test(tells_that_a_child_has_ended),
-		cmocka_unit_test(the_next_one_knows_what_is_in_force),
-		cmocka_unit_test(a_command_outlives_the_runner),
-		cmocka_unit_test(ends_with_its_parent),
+		cmocka_unit_test_teardown(runs_what_the_configuration_has, end_running),
+		cmocka_unit_test_teardown(gives_no_capability, end_running),
+		cmocka_unit_test_teardown(reads_the_configuration_again, end_running),
+		cmocka_unit_test_teardown(takes_a_text_only_of_the_owner, end_running),
+		cmocka_unit_test_teardown(takes_no_text_that_others_may_write, end_running),
+		cmocka_unit_test_teardown(takes_no_text_from_other_file_systems, end_running),
+		cmocka_unit_test_teardown(bears_any_request, end_running),
+		cmocka_unit_test_teardown(a_command_ends_with_the_daemon, end_running),
+		cmocka_unit_test_teardown(tells_that_a_child_has_ended, end_running),
+		cmocka_unit_test_teardown(the_next_one_knows_what_is_in_force, end_running),
+		cmocka_unit_test_teardown(a_command_outlives_the_runner, end_running),
+		cmocka_unit_test_teardown(ends_with_its_parent, end_running),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
