@@ -100,12 +100,12 @@ ROWS = [
         {"query-log": {"file": "{}"}}, DEGRADED),
     Row("query log, below a file", "query-log: {}/text/log: Not a directory: it is off",
         {"query-log": {"file": "{}/text/log"}}, DEGRADED),
-    Row("query log", "", {"query-log": {"file": "{}/queries"}}, WELL),
+    Row("query log", "", {"query-log": {"file": "{own}/queries"}}, WELL),
     Row("dnstap, no folder", "dnstap: {}/no/tap: No such file or directory: messages are lost",
         {"dnstap": {"file": "{}/no/tap"}}, DEGRADED),
     Row("dnstap, a folder", "dnstap: {}: Is a directory: messages are lost",
         {"dnstap": {"file": "{}"}}, DEGRADED),
-    Row("dnstap", "", {"dnstap": {"file": "{}/tap"}}, WELL),
+    Row("dnstap", "", {"dnstap": {"file": "{own}/tap"}}, WELL),
     Row("dnstap, a collector that is not there yet", "", {"dnstap": {"socket": "{}/socket"}}, WELL),
     Row("zone, missing", "zone a.test.: {}/nothing: cannot read the file: No such file",
         {"zones": [zone("a.test", "{}/nothing")]}, DEGRADED),
@@ -125,12 +125,15 @@ ROWS = [
 ]
 
 
-def put(value, folder):
+def put(value, folder, own=""):
+    """Names the folder of the row, or @own, to which volleyd may write since its start."""
     if isinstance(value, dict):
-        return {key: put(one, folder) for key, one in value.items()}
+        return {key: put(one, folder, own) for key, one in value.items()}
     if isinstance(value, list):
-        return [put(one, folder) for one in value]
-    return value.replace("{}", str(folder)) if isinstance(value, str) else value
+        return [put(one, folder, own) for one in value]
+    if not isinstance(value, str):
+        return value
+    return value.replace("{}", str(folder)).replace("{own}", str(own))
 
 
 @pytest.fixture(name="folder", scope="module")
@@ -152,7 +155,7 @@ def errors(said):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_check_start_and_reload(daemon, folder, row):
     plain = {"interfaces": [], "zones": [zone("example.com")]}
-    sections, says = {**plain, **put(row.sections, folder)}, row.says.replace("{}", str(folder))
+    sections, says = {**plain, **put(row.sections, folder, daemon.folder)}, row.says.replace("{}", str(folder))
     daemon.configure(**sections)
     status, checked = daemon.run_failing("--check")
     assert status == STATUS[row.outcome] and says in checked, checked

@@ -66,7 +66,8 @@ def cookie_of(lab):
 def test_what_was_in_force_is_put_back(lab, daemon, tmp_path, before, after):
     """If the new secret of cookies cannot be made, the clients that may recurse, rate limits and
     the old secret stay as before."""
-    library, broken = tmp_path / "norandom.so", tmp_path / "broken"
+    # volleyd removes it, which Landlock allows in this folder
+    library, broken = tmp_path / "norandom.so", daemon.folder / "broken"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/norandom.c", "-ldl")
 
     def recursion(prefix):
