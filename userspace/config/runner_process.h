@@ -42,8 +42,7 @@ struct runner_reply {
 /* Sends a message with n <= RUNNER_FDS_MAX descriptors and these flags of sendmsg() beside
  * MSG_NOSIGNAL. 0, ERR_CLOSED or -errno. Any thread. */
 int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, unsigned int n,
-		int flags)
-	__attribute__((warn_unused_result));
+		int flags) __attribute__((warn_unused_result));
 
 /* The process: serves requests on `fd` until the other end is closed. Its exit status. `is_next`:
  * one was before, and `config`, of which it takes only the path, is perhaps not in force. */
