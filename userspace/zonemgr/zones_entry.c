@@ -111,6 +111,14 @@ static void forget_since(struct zones_entry *entry)
 	entry->compaction.n = entry->compaction.cap = 0;
 }
 
+void zones_entry_hush(struct zones_entry *entry)
+{
+	sentence_clear(&entry->error);
+	sentence_clear(&entry->warning);
+	sentence_clear(&entry->stored.error);
+	sentence_clear(&entry->stored.warning);
+}
+
 void zones_entry_free(struct zones_entry *entry)
 {
 	zone_unref(entry->zone);
@@ -118,10 +126,7 @@ void zones_entry_free(struct zones_entry *entry)
 	forget_since(entry);
 	signing_free(entry->signing);
 	load_free(entry->loading.fresh);
-	sentence_clear(&entry->error);
-	sentence_clear(&entry->warning);
-	sentence_clear(&entry->stored.error);
-	sentence_clear(&entry->stored.warning);
+	zones_entry_hush(entry);
 	config_zones_free(entry->config, 1);
 	free(entry);
 }

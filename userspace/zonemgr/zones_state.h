@@ -72,6 +72,8 @@ int zones_compare(const void *a, const void *b);
 
 /* Makes an entry, in no table, for the zone of that name, which is not copied. NULL: no memory. */
 struct zones_entry *zones_entry_new(struct zones *zones, const char *name);
+/* Forgets what is said of it: errors and warnings. */
+void zones_entry_hush(struct zones_entry *entry);
 /* Frees it with its zones. Not during a load: zones_forget_load(). */
 void zones_entry_free(struct zones_entry *entry);
 

@@ -11,6 +11,7 @@
 
 #include "cache/memory.h"
 #include "zonemgr/zonemgr.h"
+#include "zonemgr/zones_state.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zonefile.h"
 #include "tests/lib/madezones.h"
@@ -118,6 +119,8 @@ static inline void end(void)
 	zone_unref(entry.edited);
 	zone_unref(other.zone);
 	zone_unref(other.edited);
+	zones_entry_hush(&entry);
+	zones_entry_hush(&other);
 	zone_unref(file);
 	cache_free(madezones_env(zones)->cache);
 	cache_memory_release(&memory);

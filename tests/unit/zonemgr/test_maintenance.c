@@ -19,6 +19,7 @@
 #include "tests/unit/store/storing.h"
 #include "tests/unit/zone/zone_text.h"
 #include "zone/diff.h"
+#include "zonemgr/zones_state.h"
 
 #define S (1000000000ull)
 
@@ -78,6 +79,7 @@ static int end(void **state)
 	background_free(background);
 	maintenance_free(maintenance);
 	zone_unref(entry.zone);
+	zones_entry_hush(&entry);
 	store_close(madezones_env(zones)->store);
 	madezones_free(zones);
 	unlink(path);
