@@ -10,7 +10,7 @@ import threading
 import dns.message
 import pytest
 
-from netlab import V4, V6, Answered, family_of, texts, wait_for
+from netlab import ROOT, V4, V6, Answered, family_of, texts, wait_for
 from test_start import without
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -225,6 +225,26 @@ def test_a_port_that_it_may_not_have(lab, daemon):
     listen(daemon, f"{V4}@5300", V4)
     assert f"{V4}@53: cannot listen (UDP): Permission denied: ports below 1024 need CAP_NET_BIND_SERVICE" in refused(daemon)
     assert texts(lab.ask(port=5300)) == WWW
+
+
+@pytest.mark.parametrize("address", [V6, "::", "::1"])
+def test_a_kernel_without_ipv6(lab, daemon, address):
+    """The addresses of IPv6, one of which the package's configuration has, are not on this host."""
+    prefix = [ROOT / "tests/net/without_ipv6.py"]
+    listen(daemon, V4, address).spawn(before=prefix)
+    daemon.wait_ready()
+    assert texts(lab.ask()) == texts(lab.tcp(WWW_QUERY)) == WWW
+    missing = f"service address {address}: no interface has this address"
+    assert missing in daemon.degraded() and missing in daemon.log()
+    listen(daemon, V4)
+    reload(daemon)
+    listen(daemon, V4, address)
+    daemon.ctl("zone", "reload")
+    assert missing in daemon.degraded()
+    daemon.stop()
+    listen(daemon, address).spawn(before=prefix)
+    assert daemon.reap() == 1
+    assert f"{address}@53: cannot listen (UDP): Address family not supported by protocol" in daemon.log()
 
 
 def test_apply_and_diff(lab, daemon, vips, tmp_path):

@@ -66,10 +66,12 @@ int addr_here(const struct port_addr *addr)
 	struct port_addr any_port = *addr;
 	int err;
 
-	if (port_addr_is_wildcard(addr))
-		return 1;
 	any_port.port = 0;
 	err = try_bind(&any_port);
+	if (err == -EAFNOSUPPORT)
+		return 0;
+	if (port_addr_is_wildcard(addr))
+		return 1;
 	if (err == -EADDRNOTAVAIL)
 		return find_route(addr) == ROUTE_BY_HAND;
 	return err ? err : find_route(addr) != ROUTE_ELSEWHERE;

@@ -15,8 +15,9 @@
 /*
  * 1 if an interface of the caller's network namespace has the address, or a local route leads to
  * it, as `ip route add local 203.0.113.0/24 dev lo`; a wildcard always counts. 0 if not, also while
- * an IPv6 address is tentative (RFC 4862 section 5.4). -errno: it cannot be found out. The port
- * does not matter. Any thread; it asks the kernel by a socket or two.
+ * an IPv6 address is tentative (RFC 4862 section 5.4), and for all of IPv6 in a kernel without it
+ * (ipv6.disable=1). -errno: it cannot be found out. The port does not matter. Any thread; it asks
+ * the kernel by a socket or two.
  */
 int addr_here(const struct port_addr *addr) __attribute__((warn_unused_result));
 

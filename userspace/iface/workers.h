@@ -90,7 +90,9 @@ unsigned int workers_for_queue(const struct workers *workers, unsigned int queue
 
 /*
  * Makes all workers listen also at the n addresses of `listen`. Probes all addresses first: an
- * address that another server has is refused. 0, or -errno with a sentence in err and no change.
+ * address that another server has is refused. An address of IPv6 is left out if the kernel has no
+ * IPv6 (ipv6.disable=1) and another address is not left out: addr_here() says that it is not here.
+ * 0, or -errno with a sentence in err and no change.
  */
 int workers_listen(struct workers *workers, const struct config_addr *listen, uint32_t n, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));

@@ -84,10 +84,14 @@ static int probe_listen(const struct port_addr *addr)
 static int probe_all(const struct workers *workers, const struct config_addr *listen, uint32_t n,
 		     char *err, size_t err_cap)
 {
+	uint32_t n_left_out = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
 		struct port_addr addr = config_port_addr(&listen[i]);
 		int code = has_ours(workers, &addr) ? 0 : probe_listen(&addr);
 
+		if (code == -EAFNOSUPPORT && ++n_left_out < n)
+			continue;
 		if (code)
 			return say_listen_refused(&addr, "UDP", code, err, err_cap);
 	}
@@ -198,7 +202,9 @@ static int open_new_listen(struct workers *workers, const struct config_addr *li
 			continue;
 		workers->listen[workers->n_listen++] = addr;
 		code = open_address(workers, &addr, &what);
-		if (code)
+		if (code == -EAFNOSUPPORT)
+			workers->n_listen--; /* nothing was opened */
+		else if (code)
 			return say_listen_refused(&addr, what, code, err, err_cap);
 	}
 	return 0;
