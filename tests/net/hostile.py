@@ -21,7 +21,7 @@ import dns.rrset
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from netlab import CLIENT4, V4, wait_for
+from netlab import CLIENT4, V4, has_ended, wait_for
 from upstreams import Netns, unbound_version
 
 ROOT, TLD, LEAF, EVIL = "127.0.1.1", "127.0.1.2", "127.0.1.3", "127.0.1.66"
@@ -144,7 +144,13 @@ class World(Netns):
         return self.lab.ask(name, kind, timeout=timeout)
 
     def is_alive(self):
-        return self.daemon.process.poll() is None
+        """Neither volleyd nor the resolver's process has ended; volleyd would start another one."""
+        asks = self.daemon.status()["recursion"]
+        return not asks["process_restarts"] and not has_ended(asks["process"])
+
+    def cpu_s(self):
+        """The processor time of volleyd and of the resolver's process, in seconds."""
+        return self.daemon.cpu_s() + self.daemon.cpu_s(self.daemon.status()["recursion"]["process"])
 
 
 @contextlib.contextmanager

@@ -468,9 +468,9 @@ class Daemon:
                 yield stat.read_text(encoding="utf-8",
                                      errors="replace").rpartition(")")[2].split()[0]
 
-    def cpu_s(self):
-        """The processor time of all its threads, in seconds."""
-        stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
+    def cpu_s(self, pid=None):
+        """The processor time of all its threads, or of those of a process of its own, in seconds."""
+        stat = pathlib.Path(f"/proc/{pid or self.process.pid}/stat").read_text(encoding="ascii")
         fields = stat.rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

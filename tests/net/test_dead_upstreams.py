@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Dead upstreams: cached answers go on, memory is bounded, and their return is noticed."""
 import os
-import re
 import signal
 import socket
 import threading
@@ -12,7 +11,7 @@ import dns.rcode
 import pytest
 
 from dnstree import answers, ask, by, has, query, records, world_of
-from netlab import CLIENT4, V4, V6, wait_for
+from netlab import CLIENT4, V4, V6, status_of, wait_for
 from upstreams import family, unbound_version
 
 MANY = 100000
@@ -35,8 +34,9 @@ def with_settings(world, keys):
 
 
 def resident_kib(daemon):
-    with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as status:
-        return int(re.search(r"^VmRSS:\s+(\d+)", status.read(), re.M)[1])
+    """Of volleyd and of the resolver's process."""
+    pids = daemon.process.pid, daemon.status()["recursion"]["process"]
+    return sum(int(status_of(pid)["VmRSS"].split()[0]) for pid in pids)
 
 
 class Flood:
