@@ -12,6 +12,11 @@
 
 VERSION := 0.1.0
 
+# make separates names by spaces.
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this folder has a space, which make cannot build with: $(CURDIR))
+endif
+
 PROFILE ?= release
 SAN     ?=
 PREFIX  ?= /usr/local
@@ -41,9 +46,12 @@ CLANG      ?= clang-$(or $(firstword $(foreach n,$(CLANG_ORDER),$(if $(wildcard 
 CLANGS     ?= clang-14 clang-16 clang-19
 KERNELS    ?= 6.1 6.12 newest
 VERIFY_MAX ?= 200000
-# Asked once: an object that another clang compiles is stripped by the same program.
+# Asked once: an object that another clang compiles is stripped by the same program. That of another LLVM will do.
 ifeq ($(origin LLVM_STRIP),undefined)
 LLVM_STRIP := $(subst clang,llvm-strip,$(CLANG))
+ifneq ($(filter clang-%,$(CLANG)),)
+LLVM_STRIP := $(or $(notdir $(firstword $(wildcard $(addprefix /usr/bin/llvm-strip-,$(CLANG:clang-%=%) $(CLANG_ORDER))))),$(LLVM_STRIP))
+endif
 endif
 BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
 PYTHON     ?= /usr/bin/python3
@@ -444,6 +452,8 @@ run: all ## run the daemon in the foreground: make run CONFIG=FILE
 # The user of volleyd where its processes have units of their own.
 UNITS_USER ?= volley
 IN_UNITS = s,@PREFIX@,$(PREFIX),g;s,@SYSCONFDIR@,$(SYSCONFDIR),g;s,@USER@,$(UNITS_USER),g
+# $(call fill,FROM,TO): the mode is that of the other files, whatever the umask is.
+fill = { install -m 644 /dev/null $(2) && sed '$(IN_UNITS)' $(1) >$(2); }
 
 .PHONY: install
 install: all ## install below $(DESTDIR)$(PREFIX)
@@ -454,9 +464,9 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -m 755 $(HELPERS:%=$(O)/bin/%) $(DESTDIR)$(PREFIX)/libexec/volley/
 	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
 	for u in volleyd.service $(HELPERS:%=%.socket) $(HELPERS:%=%@.service); do \
-		sed '$(IN_UNITS)' scripts/$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/$$u || exit 1; \
+		$(call fill,scripts/$$u,$(DESTDIR)$(PREFIX)/lib/systemd/system/$$u) || exit 1; \
 	done
-	sed '$(IN_UNITS)' scripts/volleyd-units.conf >$(DESTDIR)$(PREFIX)/share/volley/volleyd-units.conf
+	$(call fill,scripts/volleyd-units.conf,$(DESTDIR)$(PREFIX)/share/volley/volleyd-units.conf)
 	install -m 644 zones/root.hints $(SCHEMA) $(DESTDIR)$(PREFIX)/share/volley/
 	install -m 755 scripts/anycast-health $(DESTDIR)$(PREFIX)/lib/volley/
 	install -d $(DESTDIR)$(PREFIX)/lib/volley/import
@@ -466,8 +476,7 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -m 644 scripts/anycast/*.conf $(DESTDIR)$(PREFIX)/share/volley/anycast/
 	install -d $(DESTDIR)$(PREFIX)/share/volley/monitoring
 	install -m 644 scripts/monitoring/alerts.yml scripts/monitoring/grafana-dashboard.json $(DESTDIR)$(PREFIX)/share/volley/monitoring/
-	sed 's,@PREFIX@,$(PREFIX),g' scripts/anycast/volley-anycast.service \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/volley-anycast.service
+	$(call fill,scripts/anycast/volley-anycast.service,$(DESTDIR)$(PREFIX)/lib/systemd/system/volley-anycast.service)
 	test -e $(DESTDIR)$(SYSCONFDIR)/volley/volley.yaml || \
 		install -m 644 zones/volley.yaml.example $(DESTDIR)$(SYSCONFDIR)/volley/volley.yaml
 	for m in $(MANS); do \

@@ -11,6 +11,7 @@
 # This folder has the same path there. The mounts are in a namespace of their own and end with the
 # command. Needs root, debootstrap and a Debian mirror. Environment: VOLLEY_CROSS, MIRROR.
 set -eu
+umask 022 # apt in the Debian reads files as another user
 cd "$(dirname "$0")/.."
 
 arch=$1

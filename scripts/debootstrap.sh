@@ -11,6 +11,7 @@
 # The mounts are in a namespace of their own, and its processes too: none outlives this script, however
 # it ends.
 set -eu
+umask 022 # apt in the Debian reads files as another user
 cd "$(dirname "$0")/.."
 
 suite=$1 folder=$2

@@ -7,6 +7,7 @@
 # smallest Debian (debootstrap.sh), of the release of this machine, whose libraries the package
 # needs. Environment: MIRROR, a Debian mirror.
 set -eu
+umask 022 # apt in the Debian reads files as another user
 
 version=$1
 debs=$(cd "$2" && pwd)

@@ -108,6 +108,7 @@ up() {
 	'' | *[!0-9]* | 0) die "queues: $2: must be a number from 1" ;;
 	esac
 	[ "$(id -u)" -eq 0 ] || die 'network namespaces need root'
+	[ -e /proc/sys/net/ipv6/conf ] || die 'this kernel was started without IPv6 (ipv6.disable=1), and the lab needs it'
 	down "$1"
 	trap 'down "$name"' EXIT
 	trap 'exit 130' INT TERM

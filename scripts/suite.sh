@@ -31,6 +31,7 @@
 # the next run ends them. It has no PID namespace, since tests look for the kernel's NAPI threads. The
 # network is the machine's, for apt; the tests make namespaces.
 set -eu
+umask 022 # apt in the Debian reads files as another user
 cd "$(dirname "$0")/.."
 
 suite=${1:?suite.sh SUITE [STEP...]}
