@@ -162,3 +162,19 @@ def taken_by_two(claims_bits=True):
 def test_a_place_that_two_take():
     assert not taken_by_two()
     assert taken_by_two(claims_bits=False)
+
+
+# --- Places of questions that are refused: querier/suspects.h -------------------------------------
+
+def refused_for_another(release="release", acquire="acquire"):
+    """Whether question 2, which takes the place of question 1, can be refused for its sake."""
+    writer = [store("refused", 0), store("hash", 2, order=release)]
+    reader = [load("hash", "hash", order=acquire), load("refused", "refused")]
+    return any(r["hash"] == 2 and r["refused"]
+               for r, _ in ends(writer, reader, {"hash": 1, "refused": 1}))
+
+
+def test_a_place_of_a_suspect():
+    assert not refused_for_another()
+    assert refused_for_another(release="")
+    assert refused_for_another(acquire="")

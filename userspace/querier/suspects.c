@@ -47,7 +47,7 @@ bool suspects_note(struct suspects *s, uint64_t hash, uint64_t ended_ns)
 	}
 	if (!is_known) {
 		__atomic_store_n(&place->refused_until_ns, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&place->hash, hash, __ATOMIC_RELAXED);
+		__atomic_store_n(&place->hash, hash, __ATOMIC_RELEASE);
 	}
 	return false;
 }
@@ -61,6 +61,6 @@ bool suspects_refuse(const struct suspects *s, const struct resolver_question *q
 		return false;
 	hash = suspects_hash(s, q);
 	place = &s->places[hash / 2 % SUSPECTS_PLACES];
-	return __atomic_load_n(&place->hash, __ATOMIC_RELAXED) == hash &&
+	return __atomic_load_n(&place->hash, __ATOMIC_ACQUIRE) == hash &&
 	       __atomic_load_n(&place->refused_until_ns, __ATOMIC_RELAXED) > now_ns;
 }

@@ -7,8 +7,8 @@
  *
  * A table of fixed size in which a question has one place by a keyed hash of name and type. Two
  * questions that share a place overwrite each other, so a refusal may be missed, but none is wrong
- * unless the whole hash is equal. Any thread, by relaxed atomics: a lost note costs one more
- * restart.
+ * unless the whole hash is equal. Any thread, by atomics: a lost note costs one more restart. The
+ * hash is stored last, with release: whoever finds it does not see the refusal of the one before.
  */
 #ifndef VOLLEY_QUERIER_SUSPECTS_H
 #define VOLLEY_QUERIER_SUSPECTS_H
