@@ -354,6 +354,9 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 
 	iface_watch_tags(iface);
 	if (iface->config.port == CONFIG_PORT_DPDK) {
+		/* It is away: the one attempt is for when it comes. */
+		if (!iface->ifindex && !iface->dpdk)
+			return;
 		iface_take_place(iface); /* the program is about to be lent */
 		iface_open_dpdk(iface, workers);
 		return;

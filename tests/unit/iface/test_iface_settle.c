@@ -152,6 +152,22 @@ static void test_no_such_interface(void **state)
 	assert_int_equal(iface.state, IFACE_GONE);
 }
 
+/* DPDK's queues are opened once. While the interface is away that would be too early, both at the
+ * start, when all ports are opened, and in the ticks after it has gone. */
+static void test_dpdk_waits_for_the_interface(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, NO_SUCH, CONFIG_XDP_AUTO);
+	iface.config.port = CONFIG_PORT_DPDK;
+	assert_int_equal(settle(&iface), -ENODEV);
+	assert_int_equal(settle(&iface), 0);
+	iface_open_ports(&iface, NULL);
+	assert_false(iface.is_dpdk_tried);
+	assert_string_equal(iface.note, "no such interface; kernel sockets answer");
+}
+
 static void test_detached_stays_detached(void **state)
 {
 	struct iface iface;
@@ -320,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_a_mute_tells_the_program),
 		cmocka_unit_test(test_the_heavier_step_stays),
 		cmocka_unit_test(test_no_such_interface),
+		cmocka_unit_test(test_dpdk_waits_for_the_interface),
 		cmocka_unit_test(test_detached_stays_detached),
 		cmocka_unit_test(test_an_interface_returns),
 		cmocka_unit_test(test_attached_again),
