@@ -96,8 +96,10 @@ def test_answers(lab, daemon):
             assert answer.rcode() == (dns.rcode.NOERROR if expected else dns.rcode.NXDOMAIN)
     answered = daemon.answered()
     assert answered["kernel_socket"] == answered["tcp"] == 2 * len(NAMES), answered
-    assert daemon.degraded() == ("no BPF maps: the driver cannot answer" if os.environ.get("RUN")
-                                 else "")
+    # without interfaces no BPF maps are missing; an emulator has no filters of system calls
+    faults = daemon.degraded().splitlines()
+    assert [fault.split(":")[0] for fault in faults] == (["sandbox"] if os.environ.get("RUN")
+                                                         else []), faults
     assert daemon.stop() == 0
 
 

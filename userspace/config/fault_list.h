@@ -48,7 +48,8 @@
 	F(CONFINED, confined, WARNS, "",                                                      \
 	  "a folder that a reload has named cannot be written before the next start")          \
 	F(RUNNER, runner, WARNS, "",                                                          \
-	  "the process that starts the commands of zones[].verify has ended")                 \
+	  "the process has ended that starts the commands of zones[].verify, and opens files " \
+	  "that the user of volleyd may not read")                                            \
 	F(BROKER, broker, WARNS, "",                                                          \
 	  "the process that attaches XDP programs and makes maps has ended")                  \
 	F(PRIVILEGED, privileged, WARNS, "privileged: ",                                      \

@@ -160,7 +160,7 @@ struct words_exit {
 	const char *text;
 };
 
-/* A counter; the name is that in JSON. */
+/* A row of config/fault_list.h; the name is that in metrics. */
 struct words_fault {
 	const char *name;
 	const char *text;
@@ -168,6 +168,7 @@ struct words_fault {
 	bool is_reason;     /* of health; else a warning */
 };
 
+/* A counter; the name is that in JSON. */
 struct words_counter {
 	const char *name;
 	const char *text;
