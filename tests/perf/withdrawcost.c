@@ -6,7 +6,7 @@
  *
  * First the cost of a reload that changes ten names: the comparison of the two zones, a walk that
  * judges nothing, the walk for a zone that is added to ten thousand others, and a walk that judges
- * all. Then the same by the sieve, which the keeper fills while control calls it each 8 ms, as
+ * all. Then the same by the filter, which the keeper fills while control calls it each 8 ms, as
  * after a start: for changes of 1 to 1000 names, median and longest of many. A walk in the same
  * state must find as many affected answers.
  */
@@ -131,7 +131,7 @@ static void report(const char *what, double since, uint64_t n, const char *of)
 	putchar('\n');
 }
 
-/* --- By the sieve ----------------------------------------------------------------------------- */
+/* --- By the dependency filter ----------------------------------------------------------------- */
 
 static long resident_kib(void)
 {
@@ -247,7 +247,7 @@ static int no_readers(void *unused)
 	return 0;
 }
 
-/* Times in wall time how long the keeper takes to fill the sieve. */
+/* Times in wall time how long the keeper takes to fill the filter. */
 static void bring_in(void)
 {
 	double begun = read_clock(CLOCK_MONOTONIC), asked, us, most_us = 0;
@@ -269,7 +269,7 @@ static void bring_in(void)
 	} while (!is_ready);
 	printf("%-12s %7.1f ms by the keeper, %ld MiB; control has asked %u times, %.0f us at "
 	       "most\n",
-	       "sieve", (read_clock(CLOCK_MONOTONIC) - begun) * 1e3,
+	       "filter", (read_clock(CLOCK_MONOTONIC) - begun) * 1e3,
 	       (resident_kib() - before) / 1024, n, most_us);
 	cache_keeper_stop(keeper);
 }

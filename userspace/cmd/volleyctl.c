@@ -4,7 +4,7 @@
  * volleyctl: sends a command to a running volleyd over its control socket and prints the reply.
  * config/words.c has the commands and their arguments. The daemon runs them, except doctor, which
  * looks at the host itself (doctor/doctor.h), and import, which is a script (cmd/volleyctl.h).
- * top and capture ask the daemon again and again (client/call.h, client/call.h).
+ * top and capture ask the daemon again and again (client/call.h).
  */
 #include <errno.h>
 #include <getopt.h>
