@@ -13,7 +13,10 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 
 	if (doctor_is_unknown(f, s->is_here, "addresses"))
 		return;
-	if (s->is_wildcard) {
+	if (s->is_wildcard && !s->is_here) {
+		doctor_fail(f, "this kernel was started without IPv6");
+		doctor_fix(f, "take it out of server.listen, or start without ipv6.disable=1");
+	} else if (s->is_wildcard) {
 		doctor_ok(f, "all addresses, also later ones");
 	} else if (s->is_here) {
 		doctor_ok(f, "on an interface of this host");

@@ -164,6 +164,8 @@ static void put_libunbound(struct world *w, const char *runs, const char *instal
 #define SERVICE_ROWS(X) \
 	X(address_here, "address", , DOCTOR_OK, "") \
 	X(address_wildcard, "address", w->service.is_wildcard = true, DOCTOR_OK, "all") \
+	X(address_no_ipv6, "address", w->service.is_wildcard = true; w->service.is_here = 0, \
+	  DOCTOR_FAIL, "this kernel was started without IPv6") \
 	X(address_missing, "address", w->service.is_here = 0, \
 	  DOCTOR_FAIL, "ip address add 192.0.2.53") \
 	X(address_unknown, "address", w->service.is_here = -ENOMEM, DOCTOR_UNKNOWN, "addresses") \
