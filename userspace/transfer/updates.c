@@ -85,6 +85,7 @@ static struct update_in *keep_update_in(struct peer_request *rq, const struct tr
 	rq->tsig = (struct tsig){ 0 };
 	u->report = rq->report;
 	rq->report = (struct reply_report){ 0 };
+	handover_drop_message(rq->item);
 	rq->item = NULL;
 	cds_list_add_tail(&u->link, &rq->t->primary->updates);
 	rq->t->primary->n_updates++;

@@ -19,9 +19,11 @@
 #include "base/wire.h"
 #include "config/addresses.h"
 #include "port/tcp.h"
+#include "transfer/primary_state.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer.h"
 #include "transfer/transfer_thread.h"
+#include "worker/handover_queue.h"
 #include "worker/worker.h"
 #include "xfr/xfr_out.h"
 
@@ -34,7 +36,7 @@ struct scene {
 	struct engine_data published;
 	struct transfer *t;
 	struct zone *zone;
-	unsigned int n_events; /* zones that came */
+	unsigned int n_events; /* zones and updates that came */
 	/* The other server. */
 	int tcp, udp; /* at one port */
 	struct config_addr address;
@@ -93,16 +95,18 @@ static void on_event(void *user, struct transfer_event *event)
 {
 	struct scene *s = user;
 
-	s->n_events += event->kind == TRANSFER_ZONE;
+	s->n_events += event->kind == TRANSFER_ZONE || event->kind == TRANSFER_UPDATE;
 	zone_builder_free(event->builder);
 }
 
-static struct scene *begin_with(enum config_tls tls, struct tcp_intake *intake)
+static struct scene *begin_with(enum config_tls tls, struct tcp_intake *intake,
+				struct handover *handover)
 {
 	struct scene *s = calloc(1, sizeof(*s));
 	const struct transfer_env env = { .published = &s->published,
 					  .engine_config = &s->engine_config,
-					  .intake = intake };
+					  .intake = intake,
+					  .handover = handover };
 
 	assert_non_null(s);
 	s->engine_config = (struct engine_config)ENGINE_CONFIG_INIT;
@@ -126,7 +130,7 @@ static struct scene *begin_with(enum config_tls tls, struct tcp_intake *intake)
 
 static struct scene *begin(enum config_tls tls)
 {
-	return begin_with(tls, NULL);
+	return begin_with(tls, NULL, NULL);
 }
 
 /* transfer_stop() was called. */
@@ -636,7 +640,7 @@ static void a_question_behind_the_handshake(void **state)
 
 	(void)state;
 	assert_int_equal(tcp_intake_new(&intake), 0);
-	s = begin_with(CONFIG_TLS_OPPORTUNISTIC, intake);
+	s = begin_with(CONFIG_TLS_OPPORTUNISTIC, intake, NULL);
 	worker = start_worker(intake, &port);
 	SSL_CTX_free(listen_tls(s, &at, certificate, key));
 	for (size_t i = 0; i < sizeof(ticket_rows) / sizeof(ticket_rows[0]); i++) {
@@ -652,6 +656,73 @@ static void a_question_behind_the_handshake(void **state)
 	end(s);
 }
 
+/* --- Updates that control has not answered ---------------------------------------------------- */
+
+#define UPDATE_HEAD  19 /* header and zone section */
+#define UPDATE_BYTES 65500u
+
+static unsigned int count_replies(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+				  unsigned int n)
+{
+	(void)now_ns;
+	p->stats.tx += n;
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(replies[i].data[DNS_FLAGS_AT + 1] & 0x0f, DNS_RCODE_SERVFAIL);
+	return n;
+}
+
+/* Adds one record of 64 KiB to the zone: as many as may wait fill HANDOVER_PENDING_BYTES. */
+static bool put_update(struct handover *handover, struct handover_way *way, struct port *port)
+{
+	static uint8_t update[UPDATE_BYTES] = { 0,   7, 0x28, 0, 0, 1, 0, 0,   0, 1,    0, 0, 1,
+						'z', 0, 0,    6, 0, 1, 1, 'z', 0, 0xff, 0, 0, 1 };
+	const size_t rdata_at = UPDATE_HEAD + 3 + 10;
+	struct port_msg m = { .data = update,
+			      .len = sizeof(update),
+			      .cap = 512,
+			      .family = AF_INET,
+			      .peer = { 192, 0, 2, 1 } };
+
+	wire_store_be16(update + rdata_at - 2, (uint16_t)(sizeof(update) - rdata_at));
+	port->stats.deferred++;
+	return handover_put(handover, way, port, &m, true);
+}
+
+static void updates_of_control_leave_the_handover(void **state)
+{
+	static const struct port_ops ops = { .reply = count_replies };
+	struct config_rule all = { .has_prefix = true, .prefix = { .family = AF_INET } };
+	struct config_zone config = { .allow_update = { .rules = &all, .n = 1 } };
+	struct port port = { .ops = &ops };
+	struct handover_way *way = NULL;
+	struct handover *handover = NULL;
+	struct worker_source source;
+	struct pollfd pollfd;
+	struct scene *s;
+
+	(void)state;
+	assert_int_equal(handover_new(&handover), 0);
+	assert_int_equal(handover_way_new(&way, NULL, NULL), 0);
+	source = handover_source(way);
+	s = begin_with(CONFIG_TLS_OFF, NULL, handover);
+	put(s, "z", &config);
+	publish(s);
+	for (unsigned int i = 0; i < UPDATES_MAX; i++)
+		assert_true(put_update(handover, way, &port));
+	while (s->n_events < UPDATES_MAX)
+		wait_for_event(s);
+	/* One more than control takes: it gets an answer. */
+	assert_true(put_update(handover, way, &port));
+	pollfd = (struct pollfd){ .fd = source.fd, .events = POLLIN };
+	assert_int_equal(poll(&pollfd, 1, PATIENCE_S * 1000), 1);
+	source.ready(source.ctx, 1);
+	assert_int_equal(port.stats.tx, 1);
+	transfer_stop(s->t);
+	handover_way_free(way);
+	end(s);
+	handover_free(handover);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -662,6 +733,7 @@ int main(void)
 		cmocka_unit_test(connection_goes_with_its_book),
 		cmocka_unit_test(nobody_listens_behind_the_stop),
 		cmocka_unit_test(a_question_behind_the_handshake),
+		cmocka_unit_test(updates_of_control_leave_the_handover),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN); /* of TLS */
