@@ -689,6 +689,7 @@ endif
 
 # Its programs are not the broker's.
 $(B)/tests/unit/iface/test_iface_settle: LDFLAGS_ALL += -Wl,--wrap=program_mode,--wrap=program_set_answers,--wrap=program_open
+$(B)/tests/unit/base/test_parent: LDFLAGS_ALL += -Wl,--wrap=clock_ns
 $(B)/tests/unit/base/test_sentence: LDFLAGS_ALL += -Wl,--wrap=vasprintf
 # Its memory ends where it says.
 $(B)/tests/unit/zone/test_edit_memory: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc,--wrap=free

@@ -162,6 +162,7 @@ static bool does_child_run(const struct child *c)
 static int start_due_children(const struct parent_process *p)
 {
 	int wait_ms = -1, ms;
+	uint64_t now_ns;
 
 	for (unsigned int i = 0; i < parent.n_children; i++) {
 		struct child *c = &parent.children[i];
@@ -172,7 +173,8 @@ static int start_due_children(const struct parent_process *p)
 			start_one_child(p, c);
 		if (does_child_run(c))
 			continue;
-		ms = (int)((c->due_ns - c->begun_ns) / CLOCK_NS_PER_MS) + 1;
+		now_ns = clock_ns();
+		ms = c->due_ns > now_ns ? (int)((c->due_ns - now_ns) / CLOCK_NS_PER_MS) + 1 : 0;
 		wait_ms = wait_ms < 0 || ms < wait_ms ? ms : wait_ms;
 	}
 	return wait_ms;

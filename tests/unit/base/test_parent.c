@@ -1,0 +1,86 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/lib/parenttest.h"
+
+#define HOUR_NS (3600 * CLOCK_NS_PER_S)
+
+/* How far the clock of all processes is ahead. */
+static volatile uint64_t *ahead_ns;
+
+uint64_t __real_clock_ns(void);
+uint64_t __wrap_clock_ns(void);
+
+uint64_t __wrap_clock_ns(void)
+{
+	return __real_clock_ns() + (ahead_ns ? *ahead_ns : 0);
+}
+
+static int child_end;
+
+/* Tells that it runs, and crashes when it is told to. */
+static int run_until_told(void *user, bool is_next)
+{
+	char octet = (char)is_next;
+
+	(void)user;
+	if (send(child_end, &octet, 1, MSG_NOSIGNAL) != 1)
+		return 0;
+	return recv(child_end, &octet, 1, 0) == 1;
+}
+
+/* Waits for a child that begins to run. */
+static void expect_child(int fd, bool is_next)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	char octet;
+
+	assert_int_equal(poll(&wait, 1, PARENTTEST_END_MS), 1);
+	assert_int_equal(read(fd, &octet, 1), 1);
+	assert_int_equal(octet, is_next);
+}
+
+/* The pause before the next one does not depend on how long the one before has run. */
+static void starts_a_child_again_after_hours(void **state)
+{
+	struct parent_child child = { .name = "volley-test", .run = run_until_told, .n_fds = 1 };
+	int fds[2];
+
+	(void)state;
+	ahead_ns = mmap(NULL, sizeof(*ahead_ns), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	assert_ptr_not_equal(ahead_ns, MAP_FAILED);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+	child_end = child.fds[0] = fds[1];
+	parent_add(&child);
+	assert_int_equal(parenttest_start(), 0);
+	expect_child(fds[0], false);
+	for (int i = 0; i < 2; i++) {
+		*ahead_ns += HOUR_NS;
+		assert_int_equal(send(fds[0], "", 1, MSG_NOSIGNAL), 1);
+		expect_child(fds[0], true);
+	}
+	close(fds[0]);
+	parenttest_stop();
+	assert_false(parent_is_there());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(starts_a_child_again_after_hours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
