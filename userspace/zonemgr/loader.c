@@ -142,9 +142,9 @@ static int read_loader_file(struct load *load)
 {
 	int err;
 
-	zonefile_mark_read(load->file, &load->file_mark);
 	if (zonefile_is_unchanged(load->file, &load->known))
 		return 0;
+	zonefile_mark_read(load->file, &load->file_mark);
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, load->err);
 	if (load->progress.has_included)
 		load->file_mark.is_settled = false; /* it says nothing of the other files */

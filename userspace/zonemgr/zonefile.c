@@ -47,8 +47,9 @@ void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
 	mark->n_bytes = (uint64_t)st.st_size;
 	mark->changed = st.st_mtim;
 	mark->status_changed = st.st_ctim;
-	/* A kernel's times may be as coarse as its tick, and some file systems' two seconds. */
-	mark->is_settled = newer_s(&st) + SETTLED_S <= (int64_t)clock_wall_s();
+	/* A kernel's times may be as coarse as its tick, and some file systems' two seconds. A file
+	 * system without times has 0. */
+	mark->is_settled = newer_s(&st) && newer_s(&st) + SETTLED_S <= (int64_t)clock_wall_s();
 }
 
 static bool is_same_time(const struct timespec *a, const struct timespec *b)

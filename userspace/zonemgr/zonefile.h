@@ -23,7 +23,7 @@ int zonefile_write(const struct zone *z, const char *path, const bool *cancel, c
 struct zonefile_mark {
 	uint64_t device, number, n_bytes; /* number 0: there was no file */
 	struct timespec changed, status_changed;
-	/* its last change was at least two seconds before, so a later one has another time */
+	/* its last change was some seconds before, so a later one has another time */
 	bool is_settled;
 };
 

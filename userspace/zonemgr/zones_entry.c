@@ -451,18 +451,19 @@ static struct load *load_of_file(struct zones_entry *entry)
 }
 
 /* True if the zone stays as it is when its file is unchanged. A command may judge differently now,
- * and keys may have changed. */
+ * keys may have changed, the journal may have room again, and the mark is not that of a version
+ * that waits to be published. */
 static bool may_stay(const struct zones_entry *entry, const struct load *load)
 {
 	return load->source == LOAD_FILE && load->absent == LOAD_ABSENT_FAILS &&
-	       !load->verify.argv && entry->state == ZONES_SERVING && !entry->on_disk.is_wrong;
+	       !load->verify.argv && entry->state == ZONES_SERVING && !entry->on_disk.is_wrong &&
+	       !entry->loading.fresh && !sentence_is_set(&entry->stored.error);
 }
 
 static void begin_zones_entry(struct zones_entry *entry)
 {
-	struct load *load;
-
 	bool is_changed = entry->loading.is_changed;
+	struct load *load;
 
 	entry->loading.n_wanted = ++entry->loading.n_begun;
 	entry->loading.is_changed = false;

@@ -378,6 +378,50 @@ static void a_file_that_is_being_written(void **state)
 	end();
 }
 
+/* Asks for the zone, as a configuration does, and waits for the load. */
+static bool is_read_again(void)
+{
+	struct pollfd ready = { .fd = loader_fd(loader), .events = POLLIN };
+	const struct load *before = entry.loading.fresh;
+
+	(void)zones_ask(&entry);
+	while (entry.loading.load) {
+		MUST(poll(&ready, 1, -1) == 1);
+		loader_poll(loader);
+	}
+	return entry.loading.fresh != before;
+}
+
+static void drop_fresh(void)
+{
+	load_free(entry.loading.fresh);
+	entry.loading.fresh = NULL;
+}
+
+/* An unchanged file is read nevertheless if the journal had an error, and if the version that is to
+ * be served next is of another file. */
+static void an_unchanged_file(void **state)
+{
+	(void)state;
+	begin();
+	entry.file = tmpfolder_file;
+	entry.state = ZONES_SERVING;
+	write_file(text);
+	zonefile_mark_read(tmpfolder_file, &entry.on_disk.mark);
+	assert_true(is_read_again()); /* it may change within the same tick */
+	drop_fresh();
+	entry.on_disk.mark.is_settled = true;
+	assert_false(is_read_again());
+	sentence_set(&entry.stored.error, "journal: full");
+	assert_true(is_read_again());
+	sentence_clear(&entry.stored.error);
+	assert_true(is_read_again());
+	drop_fresh();
+	assert_false(is_read_again());
+	unlink(tmpfolder_file);
+	end();
+}
+
 /* What was written before is as old, though the store is not told of it yet. */
 static void a_file_that_was_written_meanwhile(void **state)
 {
@@ -446,6 +490,7 @@ int main(void)
 		cmocka_unit_test(without_a_journal),
 		cmocka_unit_test(published_once),
 		cmocka_unit_test(a_file_that_is_being_written),
+		cmocka_unit_test(an_unchanged_file),
 		cmocka_unit_test(a_file_that_was_written_meanwhile),
 		cmocka_unit_test(a_change_while_the_file_is_read),
 	};
