@@ -23,15 +23,21 @@ struct walk {
 	unsigned int n_links;
 };
 
-/* Its owner may change the permissions, and a file in a folder may be replaced. */
+/*
+ * Its owner may change the permissions, and a file in a folder may be replaced. A mount that is
+ * read-only for this process may be writable for the asker, since units have mounts of their own
+ * (EROFS): there the permissions count, of whichever group.
+ */
 static bool may_asker_write(int fd)
 {
 	struct stat st;
 
 	if (!geteuid())
 		return false;
-	return fstat(fd, &st) || st.st_uid == geteuid() ||
-	       !faccessat(fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH);
+	if (fstat(fd, &st) || st.st_uid == geteuid() ||
+	    !faccessat(fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH))
+		return true;
+	return errno != EACCES && st.st_mode & (S_IWGRP | S_IWOTH);
 }
 
 static int move_walk(struct walk *w, int fd)

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -175,6 +177,34 @@ static void follows_only_links_that_the_asker_cannot_make(void **state)
 	assert_int_equal(run_as_asker(try_rows), 0);
 }
 
+/* As the runner in a unit, for which all is read-only (ProtectSystem=strict). */
+static int make_read_only(void)
+{
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(tmpfolder, tmpfolder, NULL, MS_BIND, NULL))
+		return -1;
+	return mount(NULL, tmpfolder, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL);
+}
+
+/* In a child, whose mounts are its own. */
+static void follows_the_same_links_where_all_is_read_only(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(make_read_only() ? 101 : become_asker() ? try_rows() : 100);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 101)
+		skip(); /* a container without CAP_SYS_ADMIN */
+	assert_int_equal(status, 0);
+}
+
 static int try_folders(void)
 {
 	int here = count_descriptors(), fd;
@@ -228,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(follows_only_links_that_the_asker_cannot_make),
+		cmocka_unit_test(follows_the_same_links_where_all_is_read_only),
 		cmocka_unit_test(opens_folders_and_leaves_no_descriptor),
 		cmocka_unit_test(refuses_long_paths),
 	};
