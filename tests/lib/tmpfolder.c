@@ -24,3 +24,12 @@ int tmpfolder_remove(void **state)
 	unlink(tmpfolder_file);
 	return rmdir(tmpfolder);
 }
+
+int tmpfolder_remove_all(void **state)
+{
+	char command[sizeof(tmpfolder) + sizeof("rm -rf ")];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", tmpfolder);
+	return system(command);
+}

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For cmocka: a folder for a group of tests, and the path of one file in it. The tests make that
- * file; they remove any other file that they make there.
+ * file, and remove any other file that they make there, or use tmpfolder_remove_all().
  */
 #ifndef VOLLEY_TESTS_LIB_TMPFOLDER_H
 #define VOLLEY_TESTS_LIB_TMPFOLDER_H
@@ -14,5 +14,7 @@ extern char tmpfolder_file[];
 /* Setup and teardown of a group. */
 int tmpfolder_make(void **state);
 int tmpfolder_remove(void **state);
+/* The teardown for tests that leave files and folders there. */
+int tmpfolder_remove_all(void **state);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -108,20 +107,11 @@ static void opens_only_what_is_allowed(void **state)
 	assert_int_equal(status, 0);
 }
 
-static int remove_all(void **state)
-{
-	char command[600];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", tmpfolder);
-	return system(command);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opens_only_what_is_allowed),
 	};
 
-	return cmocka_run_group_tests(tests, tmpfolder_make, remove_all);
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove_all);
 }

@@ -10,7 +10,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -245,15 +244,6 @@ static void refuses_long_paths(void **state)
 	assert_int_equal(trusted_open(path, TRUSTED_FILE, NULL), -ENAMETOOLONG);
 }
 
-static int remove_all(void **state)
-{
-	char command[600];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", tmpfolder);
-	return system(command);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,5 +253,5 @@ int main(void)
 		cmocka_unit_test(refuses_long_paths),
 	};
 
-	return cmocka_run_group_tests(tests, tmpfolder_make, remove_all);
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove_all);
 }

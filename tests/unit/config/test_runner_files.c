@@ -10,7 +10,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -241,15 +240,6 @@ static void remembers_the_last_included_files(void **state)
 	runner_files_fini(&sets[0]);
 }
 
-static int remove_all(void **state)
-{
-	char command[600];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", tmpfolder);
-	return system(command);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,5 +248,5 @@ int main(void)
 		cmocka_unit_test(remembers_the_last_included_files),
 	};
 
-	return cmocka_run_group_tests(tests, tmpfolder_make, remove_all);
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove_all);
 }
