@@ -19,6 +19,7 @@ from netlab import V4, Lab, iface, run, texts, wait_for, write_zone, zone
 
 ETC, STATE, RUN = (pathlib.Path(path) for path in ("/etc/volley", "/var/lib/volley", "/run/volley"))
 UNIT = pathlib.Path("/lib/systemd/system/volleyd.service.d/user.conf")
+HUGE_PAGES = 64
 DENIED = re.compile(r'apparmor="DENIED".* profile="volleyd".*')
 
 
@@ -31,7 +32,7 @@ def unpack(package):
     run("mountpoint", "-q", "/sys/kernel/security", check=False).returncode and \
         run("mount", "-t", "securityfs", "none", "/sys/kernel/security")
     run("apparmor_parser", "--replace", "--skip-cache", "/etc/apparmor.d/volleyd")
-    run("sysctl", "-q", "-w", "kernel.printk_ratelimit=0")
+    run("sysctl", "-q", "-w", "kernel.printk_ratelimit=0", f"vm.nr_hugepages={HUGE_PAGES}")
     for folder in (STATE, RUN, ETC / "zones"):
         run("install", "-d", "-o", "volley", "-g", "volley", folder)
     run("chgrp", "volley", ETC, ETC / "volley.yaml")
@@ -49,6 +50,11 @@ def command(*words):
 
 def denied():
     return DENIED.findall(run("dmesg").stdout)
+
+
+def free_huge_pages():
+    return int(re.search(r"HugePages_Free: +(\d+)",
+                         pathlib.Path("/proc/meminfo").read_text("ascii"))[1])
 
 
 def configure():
@@ -96,6 +102,7 @@ def work(lab):
     left.
     """
     process = start(lab)
+    assert free_huge_pages() < HUGE_PAGES, "the frames of AF_XDP are in huge pages"
     for name in ("www.z.test", "www.z.test", "www.s.test"):
         assert texts(lab.ask(name)) == ["192.0.2.10"]
     lab.ask("www.nobody.example")
