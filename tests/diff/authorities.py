@@ -10,6 +10,7 @@ change at any time.
 import contextlib
 import selectors
 import socket
+import struct
 import threading
 import time
 
@@ -277,11 +278,41 @@ MODES = {
 }
 
 
+TIMESTAMP = 35  # SO_TIMESTAMPNS, which the socket module does not have
+REPEAT_S = 0.05  # no resolver asks again sooner because of the time alone
+
+
+def receive(sock):
+    """The datagram, its sender, and when it came: it may have waited in the socket's buffer."""
+    wire, words, _, peer = sock.recvmsg(4096, socket.CMSG_SPACE(struct.calcsize("@ll")))
+    seconds, ns = next(struct.unpack("@ll", data) for _, kind, data in words if kind == TIMESTAMP)
+    return wire, peer, seconds + ns / 1e9
+
+
+class Repeats:
+    """
+    Tells a question that was sent again from a new one. Where processors are busy, an answer may
+    take longer than a resolver waits. Then the resolver asks again before it has the answer, not
+    sooner than REPEAT_S later. Whatever comes after the answer, or at once, is a question of its
+    own.
+    """
+
+    def __init__(self):
+        self.last = {}
+
+    def has(self, key, came_s):
+        last_s, answered_s = self.last.get(key, (came_s, came_s))
+        return last_s + REPEAT_S <= came_s < answered_s
+
+    def answered(self, key, came_s, now_s):
+        self.last[key] = (came_s, now_s)
+
+
 class Asked:
     """One question as it came."""
 
     def __init__(self, client, server, asked, tcp):
-        self.client, self.server, self.tcp = client, server, tcp
+        self.client, self.server, self.tcp, self.is_repeat = client, server, tcp, False
         self.question = f"{asked.question[0].name} {dns.rdatatype.to_text(asked.question[0].rdtype)}".lower()
 
 
@@ -295,6 +326,7 @@ class Authorities:
         self.forwarders = forwarders
         self.zones = sorted(zones, key=lambda zone: -len(zone.origin))
         self.modes, self.log, self.selector = {}, [], selectors.DefaultSelector()
+        self.repeats = Repeats()
         self.wake, wait = socket.socketpair()
         self.selector.register(wait, selectors.EVENT_READ)
         for address in sorted({*forwarders, *(one for zone in zones for one in zone.addresses)}):
@@ -309,6 +341,8 @@ class Authorities:
             sock.bind((address, 53))
             if kind == socket.SOCK_STREAM:
                 sock.listen(16)
+            else:
+                sock.setsockopt(socket.SOL_SOCKET, TIMESTAMP, 1)
             self.selector.register(sock, selectors.EVENT_READ, address)
 
     def serve(self):
@@ -320,25 +354,33 @@ class Authorities:
                     threading.Thread(target=self.serve_tcp,
                                      args=(key.fileobj.accept()[0], key.data), daemon=True).start()
                     continue
-                wire, peer = key.fileobj.recvfrom(4096)
-                out = self.reply(wire, peer[0], key.data, False)
-                if out:
-                    key.fileobj.sendto(out, peer)
+                self.serve_udp(key.fileobj, key.data)
+
+    def serve_udp(self, sock, address):
+        wire, peer, came_s = receive(sock)
+        asked = dns.message.from_wire(wire)
+        one = Asked(peer[0], address, asked, False)
+        key = (one.client, one.server, one.question)
+        one.is_repeat = self.repeats.has(key, came_s)
+        out = self.reply(asked, one)
+        if out:
+            sock.sendto(out, peer)
+            self.repeats.answered(key, came_s, time.time())
 
     def serve_tcp(self, conn, address):
         with conn, contextlib.suppress(OSError):
             conn.settimeout(5)
             peer = conn.getpeername()[0]
             while size := conn.recv(2, socket.MSG_WAITALL):
-                out = self.reply(conn.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL), peer,
-                                 address, True)
+                asked = dns.message.from_wire(conn.recv(int.from_bytes(size, "big"),
+                                                        socket.MSG_WAITALL))
+                out = self.reply(asked, Asked(peer, address, asked, True))
                 if out:
                     conn.sendall(len(out).to_bytes(2, "big") + out)
 
-    def reply(self, wire, client, address, tcp):
-        asked = dns.message.from_wire(wire)
-        self.log.append(Asked(client, address, asked, tcp))
-        question = asked.question[0]
+    def reply(self, asked, one):
+        self.log.append(one)
+        question, address, tcp = asked.question[0], one.server, one.tcp
         out = dns.message.make_response(asked, recursion_available=bool(asked.flags & dns.flags.RD))
         out.flags |= dns.flags.AA
         self.resolve(out, question.name, question.rdtype, bool(asked.ednsflags & dns.flags.DO),

@@ -255,7 +255,7 @@ server:
 
     def n_asked(self, who, since, question, server):
         return sum(one.client == SOURCES[who] and one.question == question
-                   and server in (None, one.server)
+                   and server in (None, one.server) and not one.is_repeat
                    for one in self.world.authorities.log[since:])
 
     def end(self):

@@ -11,6 +11,7 @@ import pytest
 
 import explained
 import peers
+from authorities import Repeats
 from resolvers import Run, World
 from scenario import read_groups
 
@@ -34,6 +35,19 @@ def test_a_scenario(world, group, scenario):
     run = Run(world.pair_for(group), scenario["steps"])
     run.run()
     assert run.rules <= {rule.name for rule in explained.RESOLVER_RULES}
+
+
+@pytest.mark.parametrize("came,is_repeat", [
+    (10.01, False),  # two at once
+    (10.376, True),  # sent again, as the answer took half a second
+    (10.5, False),   # after the answer
+    (12, False)])
+def test_a_question_that_is_sent_again(came, is_repeat):
+    repeats = Repeats()
+    assert not repeats.has("question", 10)
+    repeats.answered("question", 10, 10.5)
+    assert repeats.has("question", came) == is_repeat
+    assert not repeats.has("another", came)
 
 
 def test_each_difference_is_of_a_scenario():
