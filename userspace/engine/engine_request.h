@@ -23,7 +23,6 @@ struct engine_times {
 	uint32_t wall_s; /* clock_wall_s() modulo 2^32 */
 };
 
-/* A query that waits for an answer from upstream: everything that its reply depends on. */
 /* The question upstream is for the last name of a chain of aliases (engine/follow.h), or is not. */
 enum engine_chain {
 	ENGINE_CHAIN_NONE,
@@ -31,6 +30,7 @@ enum engine_chain {
 	ENGINE_CHAIN_OF_RULE, /* a rule made the last alias of an answer; no later list changes it */
 };
 
+/* A query that waits for an answer from upstream: everything that its reply depends on. */
 struct engine_asked {
 	/* Header and question as received. */
 	uint8_t query[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
