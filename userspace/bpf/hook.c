@@ -43,11 +43,6 @@ uint32_t hook_find(const char *ifname)
 	return n;
 }
 
-bool hook_is_by_daemon(const struct hook *p)
-{
-	return p->link->by_daemon;
-}
-
 bool hook_is_welcome(const char *ifname)
 {
 	unsigned int ifindex = if_nametoindex(ifname);

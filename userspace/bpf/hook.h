@@ -70,16 +70,12 @@ uint32_t hook_find(const char *ifname);
 bool hook_is_there(const char *ifname);
 
 /*
- * True while an earlier volleyd's program still runs in the place of ours, with another cache. Call
- * hook_take_place() when misses are answered, at least by kernel sockets: it exchanges the two
- * programs, and each packet meets one of them. 0 or -errno; after an error, neither program is on
- * the interface.
+ * To be called while an earlier volleyd's program still runs in the place of ours, with another
+ * cache, and when misses are answered, at least by kernel sockets: it exchanges the two programs,
+ * and each packet meets one of them. 0 or -errno; after an error, neither program is on the
+ * interface. -ENOENT: the broker that had ours ready has died (hook_recover()).
  */
-bool hook_is_waiting(const struct hook *hook);
 int hook_take_place(struct hook *hook) __attribute__((warn_unused_result));
-
-/* True if a volleyd, this one or an earlier one, attached it. */
-bool hook_is_by_daemon(const struct hook *hook);
 
 /* True if hook_open() would refuse nothing that is on the interface. */
 bool hook_is_welcome(const char *ifname);

@@ -68,22 +68,16 @@ out:
 	return err;
 }
 
-bool hook_is_waiting(const struct hook *p)
-{
-	return p->is_waiting;
-}
-
 int hook_take_place(struct hook *p)
 {
-	int err;
+	int err = p->is_waiting ? 0 : -ENOENT;
 
-	if (!p->is_waiting)
-		return 0;
 	if (p->old_fd >= 0)
 		close(p->old_fd);
 	p->old_fd = -1;
 	p->is_waiting = false;
-	err = hook_put_next(p);
+	if (!err)
+		err = hook_put_next(p);
 	if (!err) {
 		log_notice("%s: XDP program %u has replaced one of ABI %u", p->ifname, p->id,
 			   p->old_abi);

@@ -242,6 +242,23 @@ static void test_misfits(void **state)
 		check_row(&rows[i]);
 }
 
+/* The broker that had our program ready has died. The next one finds the old program alone: it says
+ * so, and the old program does not stay with a cache that nobody writes. */
+static void test_no_program_for_the_place(void **state)
+{
+	struct hook *hook = NULL;
+	struct found found;
+
+	(void)state;
+	attach(NULL);
+	assert_int_equal(found_look(&found, 1), 0);
+	found_close(&found);
+	assert_int_equal(hook_recover(&hook, "lo", found.id), 0);
+	assert_int_equal(hook_take_place(hook), -ENOENT);
+	hook_close(hook, true);
+	assert_false(hook_is_there("lo"));
+}
+
 /* A network namespace of this process, in which lo has no other program. */
 static int set_up(void **state)
 {
@@ -265,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_sound, need_root),
 		cmocka_unit_test_setup(test_misfits, need_root),
+		cmocka_unit_test_setup(test_no_program_for_the_place, need_root),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
