@@ -628,9 +628,11 @@ bool handover_put(struct handover *h, struct handover_way *way, struct port *por
 
 	if (!is_full(h, msg->len) && port_can_defer(port))
 		p = parcel_new(h, way, msg);
-	if (p && !claim_stream(p, port, msg, alone)) {
+	if (!p) {
+		msg->outcome = msg->stream ? PORT_CLOSES : PORT_REPLIES;
+	} else if (!claim_stream(p, port, msg, alone)) {
 		send_parcel(p, port, msg);
-	} else if (p) {
+	} else {
 		free(p->item.bytes);
 		free(p);
 		p = NULL;

@@ -10,7 +10,8 @@
  * engine/handover_rules.h first checks which clients may send such messages. A message of another
  * client costs the worker no more than a REFUSED, and never reaches the transfer thread. At most
  * HANDOVER_PENDING_MAX messages with HANDOVER_PENDING_BYTES octets wait. Further messages are
- * dropped, as if the network had lost them, and counted.
+ * dropped, as if the network had lost them, and counted. On a stream nothing is lost, so its
+ * connection is closed: the client need not wait for its own timeout.
  *
  * A reply over a connection may have many messages. They wait in the item, in memory that the
  * receiver has filled; the worker gives them to the port as the socket takes them. At HANDOVER_HIGH
@@ -120,10 +121,10 @@ struct worker_source handover_source(struct handover_way *way);
 
 /*
  * Worker, in its handler: hands over the message and tells the port in *msg. False if the message
- * was dropped, for example because too many wait; then it gets no reply. If the port puts the
- * message back, the result is true. `alone`: its reply has the connection for itself. Then, if the
- * message is deferred or put back, the caller must put back later messages of the connection in
- * this burst.
+ * was dropped, for example because too many wait; then it gets no reply, and a stream's outcome is
+ * PORT_CLOSES. If the port puts the message back, the result is true. `alone`: its reply has the
+ * connection for itself. Then, if the message is deferred or put back, the caller must put back
+ * later messages of the connection in this burst.
  */
 bool handover_put(struct handover *h, struct handover_way *way, struct port *port,
 		  struct port_msg *msg, bool alone);

@@ -483,6 +483,10 @@ static void test_limits(void **state)
 	assert_false(handover_put(h, way, &fake.port, &m, true));
 	assert_int_equal(m.len, 0);
 	assert_int_equal(m.outcome, PORT_REPLIES);
+	m = message(true);
+	assert_false(handover_put(h, way, &fake.port, &m, false));
+	assert_int_equal(m.len, 0);
+	assert_int_equal(m.outcome, PORT_CLOSES);
 	drop_all();
 	put_one();
 	drop_all();
