@@ -688,7 +688,7 @@ $(filter $(B)/tests/unit/recursion/% $(B)/tests/unit/querier/%,$(UNIT_TESTS)): |
 endif
 
 # Its programs are not the broker's.
-$(B)/tests/unit/iface/test_iface_settle: LDFLAGS_ALL += -Wl,--wrap=program_mode,--wrap=program_set_answers,--wrap=program_open
+$(B)/tests/unit/iface/test_iface_settle: LDFLAGS_ALL += -Wl,--wrap=program_mode,--wrap=program_set_answers,--wrap=program_open,--wrap=program_take_place
 $(B)/tests/unit/base/test_parent: LDFLAGS_ALL += -Wl,--wrap=clock_ns
 $(B)/tests/unit/base/test_sentence: LDFLAGS_ALL += -Wl,--wrap=vasprintf
 # Its memory ends where it says.

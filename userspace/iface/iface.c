@@ -254,6 +254,8 @@ void iface_take_place(struct iface *iface)
 			  "putting the XDP program in the place of an earlier one: %s; kernel "
 			  "sockets answer",
 			  err_text(err));
+	if (err == ERR_BROKER) /* one of the two is there: the next broker finds out which */
+		iface_need(iface, IFACE_DUE_REATTACH);
 }
 
 /* --- Kernel and wish -------------------------------------------------------------------------- */

@@ -65,7 +65,9 @@ enum iface_due {
 	IFACE_DUE_WHEN_FREE, /* attach when the program that is in the way of ours has gone */
 	IFACE_DUE_RENEWAL,   /* put a new copy of the program in the place of the running one */
 	IFACE_DUE_ATTACH,    /* nothing is attached */
-	IFACE_DUE_REATTACH,  /* detach and attach: a new MTU, or the other end of a veth */
+	/* detach and attach: a new MTU, the other end of a veth, or an exchange of programs during
+	 * which the broker died */
+	IFACE_DUE_REATTACH,
 };
 
 /*

@@ -29,6 +29,7 @@ enum program_mode __wrap_program_mode(const struct program *program);
 void __wrap_program_set_answers(struct program *program, bool driver_answers);
 int __wrap_program_open(struct program **out, struct object_maps *maps,
 			const struct program_want *want, char *err, size_t err_cap);
+int __wrap_program_take_place(struct program *program);
 
 enum program_mode __wrap_program_mode(const struct program *program)
 {
@@ -50,6 +51,14 @@ int __wrap_program_open(struct program **out, struct object_maps *maps,
 	n_opened++;
 	snprintf(err, err_cap, "%s: XDP program: %s", want->ifname, err_text(open_code));
 	return open_code;
+}
+
+static int place_code;
+
+int __wrap_program_take_place(struct program *program)
+{
+	(void)program;
+	return place_code;
 }
 
 static int settle(struct iface *iface)
@@ -244,6 +253,27 @@ static void test_a_broker_that_dies(void **state)
 	assert_int_equal(n_opened, 4);
 }
 
+/* Nobody knows if the exchange was made: the old program must not stay with a cache that nobody
+ * writes. After any other error neither program is there, and the next look finds none. */
+static void test_a_broker_that_dies_at_the_exchange(void **state)
+{
+	static const int codes[] = { 0, -EINVAL, ERR_BROKER };
+	struct fake program = { .mode = PROGRAM_NATIVE };
+	struct iface iface;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		init_at(&iface, "eth0", CONFIG_XDP_AUTO);
+		iface.program = (struct program *)&program;
+		iface.due = IFACE_DUE_NOTHING;
+		place_code = codes[i];
+		iface_take_place(&iface);
+		assert_int_equal(*iface.remarks[IFACE_TOPIC_PROGRAM].text != 0, codes[i] != 0);
+		assert_int_equal(iface.due,
+				 codes[i] == ERR_BROKER ? IFACE_DUE_REATTACH : IFACE_DUE_NOTHING);
+	}
+}
+
 static void test_closed_has_an_attachment_due(void **state)
 {
 	struct iface iface;
@@ -341,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_an_interface_returns),
 		cmocka_unit_test(test_attached_again),
 		cmocka_unit_test(test_a_broker_that_dies),
+		cmocka_unit_test(test_a_broker_that_dies_at_the_exchange),
 		cmocka_unit_test(test_closed_has_an_attachment_due),
 		cmocka_unit_test(test_what_is_said_of_a_peer),
 		cmocka_unit_test(test_no_veth_is_free),
