@@ -51,24 +51,37 @@ class Load:
 
 
 class Checks(threading.Thread):
-    """Asks for names, one after the other, and compares the answers."""
+    """
+    Asks for names, one after the other, and compares the answers. A question that is lost on its
+    way, in a burst of dnsperf, is counted.
+    """
 
     def __init__(self, lab):
         super().__init__(daemon=True)
-        self.lab, self.ends, self.n, self.wrong = lab, threading.Event(), 0, []
+        self.lab, self.ends, self.n, self.lost, self.wrong = lab, threading.Event(), 0, 0, []
         self.start()
 
     def run(self):
         while not self.ends.wait(0.01):
-            said = self.lab.ask("www.z.test")
-            self.n += 1
-            if said.rcode() or texts(said) != ["192.0.2.10"]:
-                self.wrong.append(said.to_text())
+            try:
+                self.compare(self.lab.ask("www.z.test", timeout=1))
+            except TimeoutError:
+                self.lost += 1
+            except Exception as fault:  # pylint: disable=broad-exception-caught
+                self.wrong.append(repr(fault))
+
+    def compare(self, said):
+        self.n += 1
+        if said.rcode() or texts(said) != ["192.0.2.10"]:
+            self.wrong.append(said.to_text())
 
     def end(self):
+        """The numbers of answers and of lost questions. After the loads: then none is lost."""
+        wait_for("a check is answered", lambda: self.n or self.wrong)
         self.ends.set()
         self.join()
-        return self.n, self.wrong
+        assert not self.wrong, self.wrong
+        return self.n, self.lost
 
 
 def start(lab, daemon, tmp_path):
@@ -102,21 +115,30 @@ def check_hits(lab, before, hit, miss):
     """
     By the driver's own counters: it has answered each query that arrived and is no miss, and has
     passed only what is no query (ARP). Where processors are busy, bursts of dnsperf are lost on
-    their way, and replies in its socket.
+    their way, and replies in its socket, and misses while the worker is far behind.
     """
     now = driver_counters(program(lab)["id"])
-    delta = {word: now[word] - before[word] for word in ("received", "hit", "up", "passed", "dropped")}
+    delta = {word: now[word] - before[word] for word in now}
+    late = delta["DROP_OVERLOAD"] + delta["DROP_SHARE"]
     tell("driver", **delta)
-    assert delta["up"] <= miss["sent"] and not delta["dropped"], delta
+    assert delta["up"] + late <= miss["sent"] and delta["dropped"] == late, delta
     assert delta["passed"] <= 20 + ROUNDS and delta["hit"] > 300, delta
     assert hit["NOERROR"] == hit["completed"] > 300
 
 
-def loads(lab, tmp_path):
+def begin(lab, tmp_path):
+    """The driver's counters, and hits, misses and checks, which have begun."""
     count = 200000 if LONG else 5000
-    misses = [f"n{i}.lab" if i % 2 else f"n{i}.z.test" for i in range(count)]
-    return (Load(lab, tmp_path / "hits", HITS, 3000), Load(lab, tmp_path / "misses", misses, 1000),
-            Checks(lab))
+    counted = driver_counters(program(lab)["id"])
+    hits = Load(lab, tmp_path / "hits", HITS, 3000)
+    misses = Load(lab, tmp_path / "misses", [f"n{i}.lab" if i % 2 else f"n{i}.z.test"
+                                             for i in range(count)], 1000)
+
+    def have_begun():
+        now = driver_counters(program(lab)["id"])
+        return now["hit"] > counted["hit"] and now["up"] > counted["up"]
+    wait_for("hits and misses come", have_begun)
+    return counted, hits, misses, Checks(lab)
 
 
 def tell(who, **facts):
@@ -142,8 +164,7 @@ def test_processes_beside_the_server(lab, daemon, tmp_path):
     netns, _ = start(lab, daemon, tmp_path)
     try:
         warm(lab)
-        counted = driver_counters(program(lab)["id"])
-        hits, misses, checks = loads(lab, tmp_path)
+        counted, hits, misses, checks = begin(lab, tmp_path)
         pids = {}
 
         def kill():
@@ -160,11 +181,10 @@ def test_processes_beside_the_server(lab, daemon, tmp_path):
         wait_for("all are back", is_back)
         before = n_files(daemon)
         took = play(kill, is_back)
-        hit, miss, (n, wrong) = hits.end(), misses.end(), checks.end()
-        tell("broker, runner, resolver", rounds=ROUNDS, hits=hit, misses=miss, checked=n,
+        hit, miss, checked = hits.end(), misses.end(), checks.end()
+        tell("broker, runner, resolver", rounds=ROUNDS, hits=hit, misses=miss, checked=checked,
              median_s=took[len(took) // 2], most_s=took[-1], files=(before, n_files(daemon)))
         check_hits(lab, counted, hit, miss)
-        assert not wrong and n
         assert set(miss) <= {"sent", "completed", "lost", "NOERROR", "SERVFAIL"}
         lost = daemon.result("stats")["resolver"]["lost"]
         tell("resolver", lost=lost)
@@ -181,18 +201,16 @@ def test_server(lab, daemon, tmp_path):
     netns, _ = start(lab, daemon, tmp_path)
     try:
         warm(lab)
-        counted = driver_counters(program(lab)["id"])
-        hits, misses, checks = loads(lab, tmp_path)
+        counted, hits, misses, checks = begin(lab, tmp_path)
 
         def start_again():
             daemon.kill()
             daemon.spawn()
         took = play(start_again, daemon.is_ready)
-        hit, miss, (n, wrong) = hits.end(), misses.end(), checks.end()
-        tell("server", rounds=ROUNDS, hits=hit, misses=miss, checked=n,
+        hit, miss, checked = hits.end(), misses.end(), checks.end()
+        tell("server", rounds=ROUNDS, hits=hit, misses=miss, checked=checked,
              median_s=took[len(took) // 2], most_s=took[-1])
         check_hits(lab, counted, hit, miss)
-        assert not wrong and n
         assert set(miss) <= {"sent", "completed", "lost", "NOERROR", "SERVFAIL"}
         assert daemon.interface()["origin"] == "adopted" and not daemon.degraded()
     finally:
