@@ -285,10 +285,6 @@ bool forward_question_yield(struct forward_question *q, uint8_t upstream)
 	return true;
 }
 
-/*
- * Chooses EDNS, letter case and cookie. If UDP is used at all, queries over TCP have case and
- * cookie, too, so that their replies show what the upstream supports.
- */
 static bool may_use_cookie(const struct forward *f, const struct forward_question *q,
 			   uint8_t upstream, uint64_t now_ns)
 {
@@ -301,6 +297,10 @@ static bool may_use_cookie(const struct forward *f, const struct forward_questio
 	       upstream_cookie_is_on(cookie, now_ns);
 }
 
+/*
+ * Chooses EDNS, letter case and cookie. If UDP is used at all, queries over TCP have case and
+ * cookie, too, so that their replies show what the upstream supports.
+ */
 static void set_form(struct forward *f, struct forward_query *query, uint64_t now_ns)
 {
 	const struct forward_question *q = query->question;
