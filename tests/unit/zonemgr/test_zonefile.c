@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -57,10 +58,15 @@ static bool is_unchanged_since(const struct zonefile_mark *before)
 static void test_a_new_file_is_not_settled(void **state)
 {
 	struct zonefile_mark mark = begin_settled();
+	time_t began_s;
 
 	(void)state;
 	assert_true(is_unchanged_since(&mark));
-	mark = mark_of_path();
+	do { /* again if the processor was busy meanwhile */
+		began_s = time(NULL);
+		write_text(path, "first");
+		mark = mark_of_path();
+	} while (time(NULL) - began_s > 1);
 	assert_false(mark.is_settled); /* a write in the same tick would leave its times */
 	assert_false(is_unchanged_since(&mark));
 	zonefile_mark_read("zones/example.com.zone", &mark);
