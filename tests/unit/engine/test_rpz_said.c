@@ -36,15 +36,9 @@ static struct render render;
 
 static int setup(void **state)
 {
-	struct rpz_list lists[2] = { 0 };
+	const char *const texts[] = { local_text, list_text, second_text };
 
-	world_begin(&world, state);
-	world_add_zone(&world, ".", local_text);
-	world_add_zone(&world, "list.rpz", list_text);
-	world_add_zone(&world, "second.rpz", second_text);
-	lists[0].zone = world.members[1].zone;
-	lists[1].zone = world.members[2].zone;
-	return rpz_new(&rpz, world.members[0].zone, lists, 2, 7, 3);
+	return world_begin_rpz(&world, state, texts, &rpz, 7, 3);
 }
 
 static int teardown(void **state)

@@ -26,6 +26,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
+#include "rpz/rpz.h"
 #include "tests/lib/must.h"
 #include "zone/set.h"
 #include "zone/zone.h"
@@ -79,6 +80,21 @@ static inline void world_begin(struct world *w, void **state)
 {
 	rcu_register_thread();
 	*state = w;
+}
+
+/* The same with local data and two lists, which *rpz has in this order. */
+static inline int world_begin_rpz(struct world *w, void **state, const char *const texts[3],
+				  struct rpz **rpz, uint32_t slot, uint32_t gen)
+{
+	struct rpz_list lists[2] = { 0 };
+
+	world_begin(w, state);
+	world_add_zone(w, ".", texts[0]);
+	world_add_zone(w, "list.rpz", texts[1]);
+	world_add_zone(w, "second.rpz", texts[2]);
+	lists[0].zone = w->members[1].zone;
+	lists[1].zone = w->members[2].zone;
+	return rpz_new(rpz, w->members[0].zone, lists, 2, slot, gen);
 }
 
 static inline void *world_pages(uint64_t bytes)
