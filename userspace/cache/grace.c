@@ -53,12 +53,22 @@ static int wait_programs(const struct grace *grace)
 	return wait_by_map(grace) ? wait_by_membarrier() : 0;
 }
 
+static void close_grace_maps(int inner_fd, int outer_fd)
+{
+	if (outer_fd >= 0)
+		close(outer_fd);
+	if (inner_fd >= 0)
+		close(inner_fd);
+}
+
 int grace_open(struct grace **out, const int fds[2])
 {
 	struct grace *grace = malloc(sizeof(*grace));
 
-	if (!grace)
+	if (!grace) {
+		close_grace_maps(fds[0], fds[1]);
 		return -ENOMEM;
+	}
 	*grace = (struct grace){ .inner_fd = fds[0], .outer_fd = fds[1] };
 	if (wait_by_map(grace) && wait_by_membarrier()) {
 		grace_close(grace);
@@ -72,10 +82,7 @@ void grace_close(struct grace *grace)
 {
 	if (!grace)
 		return;
-	if (grace->outer_fd >= 0)
-		close(grace->outer_fd);
-	if (grace->inner_fd >= 0)
-		close(grace->inner_fd);
+	close_grace_maps(grace->inner_fd, grace->outer_fd);
 	free(grace);
 }
 

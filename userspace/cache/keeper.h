@@ -70,9 +70,9 @@ struct grace;
 int grace_make_maps(int fds[2]) __attribute__((warn_unused_result));
 
 /*
- * Takes the two maps, which grace_close() closes, and waits once as a trial. Without maps (-1, -1)
- * membarrier() has to do. -EOPNOTSUPP: this kernel has no way to wait; then no XDP program may
- * share the cache.
+ * Takes the two maps, also after an error; grace_close() closes them. Waits once as a trial.
+ * Without maps (-1, -1) membarrier() has to do. -EOPNOTSUPP: this kernel has no way to wait; then
+ * no XDP program may share the cache.
  */
 int grace_open(struct grace **out, const int fds[2]);
 void grace_close(struct grace *grace);
