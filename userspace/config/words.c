@@ -38,7 +38,7 @@ const struct words_command words_commands[] = {
 	{ "zone reload", "[NAME]", 0, 1, "read zone files again, all or one",
 	  "Reads the file of the zone NAME and puts it in place without a gap. "
 	  "Without NAME, reads the configuration, puts zones, clients and recursion in place, "
-	  "and reads the file of every zone, as SIGHUP does. "
+	  "and reads the zone files that have changed, as SIGHUP does. "
 	  "Members of catalogs follow their templates; their files are read again if "
 	  "the templates name others. "
 	  "Changed keys that need a new start are listed as warnings. "
