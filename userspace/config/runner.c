@@ -15,8 +15,12 @@
 #include "base/parent.h"
 #include "config/runner_process.h"
 
+#define ANSWER_MS 60000 /* it may read a configuration of a million zones meanwhile */
+#define LATE_MS   1000  /* after it has not answered */
+
 struct runner {
 	int fd;
+	bool is_late;         /* it has not answered the last request; atomic */
 	pthread_mutex_t lock; /* of the fields below */
 	bool has_next;        /* a configuration was read that is not kept yet */
 	int next_fd;          /* its text; -1: the file of the configuration */
@@ -102,11 +106,39 @@ bool runner_is_alive(const struct runner *runner)
 
 const char *runner_problem(const struct runner *runner)
 {
-	return runner_is_alive(runner) ?
-		       "" :
-		       "zones[].verify: the process volley-runner, which starts the commands, has "
+	if (!runner_is_alive(runner))
+		return "zones[].verify: the process volley-runner, which starts the commands, has "
 		       "ended: no zone with a command is loaded until volleyd is restarted, and no "
 		       "file that its user may not read";
+	return __atomic_load_n(&runner->is_late, __ATOMIC_RELAXED) ?
+		       "the process volley-runner does not answer: until it does, no zone with a "
+		       "command (zones[].verify) is loaded, and no file that volleyd's user may not "
+		       "read" :
+		       "";
+}
+
+static int poll_for(int fd, short event, int wait_ms)
+{
+	struct pollfd wait = { .fd = fd, .events = event };
+	int n;
+
+	do
+		n = poll(&wait, 1, wait_ms);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n ? 0 : -ETIMEDOUT;
+}
+
+/* Waits for this event of poll(). 0, -ETIMEDOUT or -errno. */
+static int await_runner(struct runner *runner, int fd, short event)
+{
+	const bool was_late = __atomic_load_n(&runner->is_late, __ATOMIC_RELAXED);
+	int err = poll_for(fd, event, was_late ? LATE_MS : ANSWER_MS);
+
+	if (was_late != (err == -ETIMEDOUT))
+		__atomic_store_n(&runner->is_late, !was_late, __ATOMIC_RELAXED);
+	return err;
 }
 
 int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, unsigned int n,
@@ -136,7 +168,12 @@ int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, uns
 static int send_runner_request(struct runner *runner, const struct runner_request *request,
 			       const int *fds, unsigned int n)
 {
-	return runner_send(runner->fd, request, sizeof(*request), fds, n, 0);
+	int err;
+
+	do
+		err = runner_send(runner->fd, request, sizeof(*request), fds, n, MSG_DONTWAIT);
+	while (err == -EAGAIN && !(err = await_runner(runner, runner->fd, POLLOUT)));
+	return err;
 }
 
 static void send_config(struct runner *runner, int fd)
@@ -225,8 +262,12 @@ int runner_end(int command_fd, int *status)
 {
 	struct runner_reply reply;
 	ssize_t n;
+	int err;
 
 	shutdown(command_fd, SHUT_WR);
+	err = poll_for(command_fd, POLLIN, ANSWER_MS);
+	if (err)
+		return err;
 	do
 		n = recv(command_fd, &reply, sizeof(reply), 0);
 	while (n < 0 && errno == EINTR);
@@ -265,14 +306,16 @@ static int receive_runner_file(int channel)
 	return fd;
 }
 
-/* As receive_runner_file(). */
+/* As receive_runner_file(), or -ETIMEDOUT. */
 static int ask_runner_once(struct runner *runner, const struct runner_request *request)
 {
 	int fds[1], channel = ask_runner(runner, request, fds, 1), fd;
 
 	if (channel < 0)
 		return channel;
-	fd = receive_runner_file(channel);
+	fd = await_runner(runner, channel, POLLIN);
+	if (!fd)
+		fd = receive_runner_file(channel);
 	close(channel);
 	return fd;
 }

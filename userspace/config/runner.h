@@ -53,14 +53,14 @@ void runner_free(struct runner *runner);
 /* False: the process has ended with its parent, and no command can be run. */
 bool runner_is_alive(const struct runner *runner);
 
-/* A sentence for `degraded` if the process has ended, else "". */
+/* A sentence for `degraded` if the process has ended or does not answer, else "". */
 const char *runner_problem(const struct runner *runner);
 
 /*
  * Begins to run the command of the configuration that has the digest (config/verify.h); any thread.
  * zone_fd becomes its standard input and said_fd its standard error; the caller keeps both. Returns
  * a descriptor for runner_end(), which is readable when the command has ended; or ERR_CLOSED: there
- * is no runner (NULL) or it has ended; -ENAMETOOLONG or -errno.
+ * is no runner (NULL) or it has ended; -ETIMEDOUT: it does not answer; -ENAMETOOLONG or -errno.
  */
 int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zone *zone,
 		  int zone_fd, int said_fd) __attribute__((warn_unused_result));
@@ -68,7 +68,8 @@ int runner_verify(struct runner *runner, uint64_t digest, const struct runner_zo
 /*
  * Kills the command and its process group if it still runs, and waits for its end. *status is as
  * from waitpid(). 0; ERR_NOT_FOUND: the runner's configuration has no such command; ERR_CLOSED: the
- * runner has ended; or the -errno of starting it. The caller closes command_fd. Any thread.
+ * runner has ended; -ETIMEDOUT: it does not answer; or the -errno of starting it. The caller closes
+ * command_fd. Any thread.
  */
 int runner_end(int command_fd, int *status) __attribute__((warn_unused_result));
 
@@ -76,7 +77,7 @@ int runner_end(int command_fd, int *status) __attribute__((warn_unused_result));
  * Opens a file or folder that the daemon's user may not read, if the configuration names it: for
  * regular_set_helper() (base/files.h), with the runner as `user`. Texts and files of an earlier
  * configuration count as its commands do. A descriptor; -EACCES: the configuration does not name
- * it, or there is no runner; or as trusted_open(). Any thread.
+ * it, or there is no runner; -ETIMEDOUT: it does not answer; or as trusted_open(). Any thread.
  */
 int runner_open(void *user, const char *path, const struct regular_chain *from, bool is_folder)
 	__attribute__((warn_unused_result));

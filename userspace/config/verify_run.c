@@ -133,6 +133,11 @@ static int refuse_verify(const struct run *run, int err, char *why, size_t cap)
 			 "%s cannot be run: the process volley-runner, which starts commands, has "
 			 "ended: restart volleyd",
 			 command);
+	else if (err == -ETIMEDOUT)
+		snprintf(why, cap,
+			 "%s cannot be run: the process volley-runner, which starts commands, does "
+			 "not answer",
+			 command);
 	else if (err == ERR_NOT_FOUND)
 		snprintf(why, cap,
 			 "%s cannot be run: the configuration's file does not have this command "

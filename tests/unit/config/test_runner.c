@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -38,6 +39,17 @@ static struct verify *command(const char *script)
 
 	snprintf(text, sizeof(text), "%s", script);
 	return &verify;
+}
+
+static bool is_short;
+
+int __wrap_poll(struct pollfd *fds, nfds_t n, int wait_ms);
+int __real_poll(struct pollfd *fds, nfds_t n, int wait_ms);
+
+/* Waits less long. */
+int __wrap_poll(struct pollfd *fds, nfds_t n, int wait_ms)
+{
+	return __real_poll(fds, n, is_short && wait_ms > 0 ? 1 : wait_ms);
 }
 
 static struct runner *running;
@@ -130,6 +142,40 @@ static void write_config(const char *script)
 	assert_true(fd >= 0);
 	put_config(fd, script);
 	close(fd);
+}
+
+/* More requests than the socket has room for. */
+static void waits_for_no_answer_for_ever(void **state)
+{
+	struct runner *runner = start_with("exit 1");
+	int status, null = open("/dev/null", O_RDWR | O_CLOEXEC), fd;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(runner_open(runner, "/etc/shadow", NULL, false), -EACCES);
+	assert_string_equal(runner_problem(runner), "");
+	pid = parenttest_child_of(parenttest_child_of(getpid()));
+	assert_true(pid > 0);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	is_short = true;
+	fd = runner_verify(runner, verify_digest(command("exit 1")), &of, null, null);
+	assert_true(fd >= 0);
+	assert_int_equal(runner_end(fd, &status), -ETIMEDOUT);
+	close(fd);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(runner_open(runner, "/etc/shadow", NULL, false), -ETIMEDOUT);
+		assert_non_null(strstr(runner_problem(runner), "does not answer"));
+	}
+	fd = runner_verify(runner, verify_digest(command("exit 1")), &of, null, null);
+	assert_int_equal(fd, -ETIMEDOUT);
+	close(null);
+	is_short = false;
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	while ((fd = runner_open(runner, "/etc/shadow", NULL, false)) == -ETIMEDOUT)
+		continue;
+	assert_int_equal(fd, -EACCES);
+	assert_string_equal(runner_problem(runner), "");
+	end_runner(runner);
 }
 
 /* A configuration that is not kept is one that the daemon has refused. */
@@ -439,6 +485,7 @@ int main(void)
 		cmocka_unit_test_teardown(the_next_one_knows_what_is_in_force, end_running),
 		cmocka_unit_test_teardown(a_command_outlives_the_runner, end_running),
 		cmocka_unit_test_teardown(ends_with_its_parent, end_running),
+		cmocka_unit_test_teardown(waits_for_no_answer_for_ever, end_running),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
