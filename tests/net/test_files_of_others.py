@@ -216,3 +216,19 @@ def test_folders_to_write_to(lab, daemon, tmp_path):
     daemon.start()
     lab.ask()
     wait_for("a line", lambda: (new / "queries").stat().st_size)
+
+
+@pytest.mark.parametrize("of", ["STATE_DIRECTORY", "LOGS_DIRECTORY"])
+def test_folders_of_the_unit(lab, daemon, tmp_path, of):
+    """A reload may name a file in a folder that systemd has made for volleyd."""
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+    daemon.env = {of: ":".join(map(str, folders))}
+    daemon.start(interfaces=None)
+    for folder in folders:
+        daemon.configure(interfaces=None, **{"query-log": {"file": str(folder / "queries")}})
+        daemon.ctl("zone", "reload")
+        assert daemon.degraded() == ""
+        lab.ask()
+        wait_for("a line", lambda folder=folder: (folder / "queries").stat().st_size)

@@ -133,6 +133,26 @@ static int add_by_key(void *user, const struct words_key *key, const char *text)
 		       0;
 }
 
+/* Made by systemd for what volleyd writes (StateDirectory=, LogsDirectory= of the unit), so also
+ * for what a reload names there. Each variable has paths with colons between them. */
+static int add_unit_folders(struct folders *f)
+{
+	static const char *const of_unit[] = { "STATE_DIRECTORY", "LOGS_DIRECTORY" };
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(of_unit) / sizeof(of_unit[0]); i++) {
+		const char *path = getenv(of_unit[i]);
+
+		while (path && *path && !err) {
+			const size_t n = strcspn(path, ":");
+
+			err = n ? add_written(f, path, n) : 0;
+			path += n + (path[n] == ':');
+		}
+	}
+	return err;
+}
+
 /* A zone is written by zone flush, after a transfer, or after an edit: all but the last need
  * server.storage or primaries. */
 static bool may_write_zone(const struct config *config)
@@ -157,6 +177,8 @@ static int collect_folders(struct folders *f, const struct config *config)
 	*f = (struct folders){ .may_write_zones = may_write_zone(config) };
 	words_level_top(&top);
 	err = fields_each_text(&top, &source, add_by_key, f);
+	if (!err)
+		err = add_unit_folders(f);
 	if (f->n_written)
 		qsort(f->written, f->n_written, sizeof(char *), compare_folders);
 	return err;

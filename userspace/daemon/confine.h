@@ -6,7 +6,7 @@
  * if volleyd is root.
  *
  *	to write   server.storage, folders of keys, of logs, of the control socket, of the snapshot;
- *	           folders of zone files, if a zone may be written
+ *	           folders of zone files, if a zone may be written; those that systemd has made
  *	to read    folders of zone files, the system's libraries and facts about the host
  *	neither    what else the configuration names: the runner opens it (config/runner.h)
  *
