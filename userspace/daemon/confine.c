@@ -168,6 +168,22 @@ static int compare_folders(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Sorts them, and leaves each once. */
+static void sort_folders(char **list, size_t *n)
+{
+	size_t kept = 0;
+
+	if (*n)
+		qsort(list, *n, sizeof(char *), compare_folders);
+	for (size_t i = 0; i < *n; i++)
+		if (kept && !strcmp(list[kept - 1], list[i]))
+			free(list[i]);
+		else
+			list[kept++] = list[i];
+	*n = kept;
+}
+
+/* free_folders() is needed after an error, too. */
 static int collect_folders(struct folders *f, const struct config *config)
 {
 	struct config source = *config;
@@ -179,8 +195,8 @@ static int collect_folders(struct folders *f, const struct config *config)
 	err = fields_each_text(&top, &source, add_by_key, f);
 	if (!err)
 		err = add_unit_folders(f);
-	if (f->n_written)
-		qsort(f->written, f->n_written, sizeof(char *), compare_folders);
+	sort_folders(f->written, &f->n_written);
+	sort_folders(f->read, &f->n_read);
 	return err;
 }
 
@@ -311,11 +327,13 @@ static bool is_covered(const char *path)
 void confine_check(const struct config *config)
 {
 	struct folders f;
+	int err;
 
 	*confined.problem = '\0';
-	if (!confined.written || collect_folders(&f, config))
+	if (!confined.written)
 		return;
-	for (size_t i = 0; i < f.n_written && !*confined.problem; i++)
+	err = collect_folders(&f, config);
+	for (size_t i = 0; i < f.n_written && !err && !*confined.problem; i++)
 		if (!is_covered(f.written[i]))
 			snprintf(confined.problem, sizeof(confined.problem),
 				 "%s: nothing can be written in this folder, which the "
