@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -31,7 +32,7 @@ struct child {
 	bool is_next;
 	bool is_done;  /* the daemon has let it go */
 	bool is_ready; /* its unit's process has said so */
-	bool is_told;  /* that its unit does not start; told once */
+	char told[sizeof(((struct activation_report *)NULL)->why)]; /* why its unit gives none */
 	uint64_t begun_ns;
 	uint64_t due_ns;
 	unsigned int pause_ms;
@@ -139,6 +140,14 @@ static int fork_one_child(struct child *c)
 	return pid < 0 ? -errno : 0;
 }
 
+/* At error when the reason is new: it is tried again every second. */
+static void tell_problem(struct child *c, const char *before, const char *why, const char *after)
+{
+	log_line(strcmp(c->told, why) ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG, "%s: %s%s%s", c->is.name,
+		 before, why, after);
+	snprintf(c->told, sizeof(c->told), "%s", why);
+}
+
 static void start_one_child(const struct parent_process *p, struct child *c)
 {
 	int err = p->units ? start_child_in_unit(p, c) : fork_one_child(c);
@@ -147,9 +156,7 @@ static void start_one_child(const struct parent_process *p, struct child *c)
 	c->is_next = true;
 	if (!err)
 		return;
-	log_line(c->is_told ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR, "%s: cannot be started: %s",
-		 c->is.name, err_text(err));
-	c->is_told = true;
+	tell_problem(c, "cannot be started: ", err_text(err), "");
 	end_one_child(c);
 }
 
@@ -204,7 +211,7 @@ static void hear_unit(struct child *c)
 		return;
 	if (!err && report.state == ACTIVATION_READY) {
 		c->is_ready = true;
-		c->is_told = false;
+		c->told[0] = 0;
 		return;
 	}
 	if (!err && report.state == ACTIVATION_DONE) {
@@ -215,9 +222,10 @@ static void hear_unit(struct child *c)
 	c->connection = -1;
 	if (c->is_done)
 		return;
-	log_line(c->is_told ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR, "%s: %s: the next one starts",
-		 c->is.name, err ? "its unit's process has ended" : report.why);
-	c->is_told = !c->is_ready;
+	tell_problem(c, "", err ? "its unit's process has ended" : report.why,
+		     ": the next one starts");
+	if (c->is_ready)
+		c->told[0] = 0;
 	end_one_child(c);
 }
 
