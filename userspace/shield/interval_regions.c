@@ -260,8 +260,8 @@ static enum volley_intervals_kind kind_of(const struct zone *z)
 	case ZONE_CHAIN_NSEC:
 		return VOLLEY_INTERVALS_NSEC;
 	case ZONE_CHAIN_NSEC3:
-		if (!z->nsec3_params.iterations &&
-		    z->nsec3_params.salt_bytes <= VOLLEY_INTERVALS_SALT)
+		if (!z->nsec3_params->iterations &&
+		    z->nsec3_params->salt_bytes <= VOLLEY_INTERVALS_SALT)
 			return VOLLEY_INTERVALS_NSEC3;
 	}
 	return VOLLEY_INTERVALS_NONE;
@@ -385,8 +385,8 @@ static int build_region(struct intervals *in, struct intervals_region *region, c
 		head = head_of(in, region);
 		head->kind = kind;
 		if (kind == VOLLEY_INTERVALS_NSEC3) {
-			head->salt_bytes = z->nsec3_params.salt_bytes;
-			memcpy(head->salt, z->nsec3_params.salt, head->salt_bytes);
+			head->salt_bytes = z->nsec3_params->salt_bytes;
+			memcpy(head->salt, z->nsec3_params->salt, head->salt_bytes);
 		}
 		region->kind = kind;
 		region->id = new_id(in);
@@ -475,8 +475,8 @@ static bool is_region_of(const struct intervals *in, const struct intervals_regi
 	if (!region->id || region->kind != kind)
 		return false;
 	return kind != VOLLEY_INTERVALS_NSEC3 ||
-	       (head->salt_bytes == z->nsec3_params.salt_bytes &&
-		!memcmp(head->salt, z->nsec3_params.salt, head->salt_bytes));
+	       (head->salt_bytes == z->nsec3_params->salt_bytes &&
+		!memcmp(head->salt, z->nsec3_params->salt, head->salt_bytes));
 }
 
 /* True if all points of `old` are in the region. Another version, which was never served, may have
@@ -537,7 +537,7 @@ bool intervals_point(const struct zone *zone, const uint8_t *name, uint64_t *poi
 		*point = label_point(name);
 		return true;
 	case VOLLEY_INTERVALS_NSEC3:
-		nsec3_hash(&zone->nsec3_params, name, &hash);
+		nsec3_hash(zone->nsec3_params, name, &hash);
 		*point = hash_point(hash.label);
 		return true;
 	case VOLLEY_INTERVALS_NONE:

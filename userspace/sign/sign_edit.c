@@ -374,7 +374,7 @@ int resign_init(struct resign *r, struct zone_edit *edit, const struct zone *bas
 	sign_nsec3_params(options, &r->params);
 	if (zone_chain(base) != chain)
 		return ERR_LIMIT;
-	if (options->nsec3 && (!nsec3_params_equal(&r->params, &base->nsec3_params) ||
+	if (options->nsec3 && (!nsec3_params_equal(&r->params, base->nsec3_params) ||
 			       options->opt_out != has_opt_out(r)))
 		return ERR_LIMIT;
 	return signer_check(&r->signer, err);

@@ -8,7 +8,7 @@
 static bool is_one_kind(const struct zone *a, const struct zone *b)
 {
 	return a->chain == b->chain && (a->chain != ZONE_CHAIN_NSEC3 ||
-					nsec3_params_equal(&a->nsec3_params, &b->nsec3_params));
+					nsec3_params_equal(a->nsec3_params, b->nsec3_params));
 }
 
 bool zone_chains_agree(const struct zone *a, const struct zone *b)

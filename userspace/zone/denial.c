@@ -175,7 +175,7 @@ static const struct zone_node *hash_match(const struct proving *p, const uint8_t
 {
 	struct nsec3_label hash;
 
-	nsec3_hash(&p->z->nsec3_params, name, &hash);
+	nsec3_hash(p->z->nsec3_params, name, &hash);
 	return nsec3_match(p->z, &hash);
 }
 
@@ -183,7 +183,7 @@ static void hash_cover(struct proving *p, const uint8_t *name)
 {
 	struct nsec3_label hash;
 
-	nsec3_hash(&p->z->nsec3_params, name, &hash);
+	nsec3_hash(p->z->nsec3_params, name, &hash);
 	add_denial(p, nsec3_cover(p->z, &hash), DNS_TYPE_NSEC3);
 }
 

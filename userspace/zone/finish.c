@@ -121,7 +121,7 @@ static int find_finish_chain(struct finish *f, bool *is_another)
 				ZONE_CHAIN_NSEC :
 				ZONE_CHAIN_NONE;
 	*is_another = chain != f->old->chain ||
-		      (is_nsec3 && !nsec3_params_equal(&params, &f->old->nsec3_params));
+		      (is_nsec3 && !nsec3_params_equal(&params, f->old->nsec3_params));
 	return 0;
 }
 

@@ -210,12 +210,14 @@ static struct zone *zone_alloc(const struct zone_builder *b)
 	z->n_nodes = (uint32_t)b->n_nodes;
 	z->apex_bytes = (uint16_t)b->apex_bytes;
 	z->apex_labels = (uint8_t)b->apex_labels;
-	memcpy(z->apex, b->apex, sizeof(z->apex));
+	z->nsec3_params = &nsec3_no_params;
+	z->apex = malloc(b->apex_bytes);
 	z->nodes = calloc(b->n_nodes + 1, sizeof(*z->nodes));
-	if (!z->nodes) {
+	if (!z->apex || !z->nodes) {
 		zone_free(z);
 		return NULL;
 	}
+	memcpy(z->apex, b->apex, b->apex_bytes);
 	z->apex_node = z->nodes;
 	return z;
 }
@@ -306,13 +308,14 @@ static int find_freeze_chain(const struct zone_builder *b, struct zone *z, struc
 	if (rc == ERR_LIMIT)
 		return zone_error_set(err, file, 0,
 				      "its NSEC3 chain has %u iterations, more than %u",
-				      z->nsec3_params.iterations, ZONE_NSEC3_ITERATIONS_MAX);
+				      z->nsec3_params->iterations, ZONE_NSEC3_ITERATIONS_MAX);
 	if (rc)
 		return rc;
-	if (z->chain == ZONE_CHAIN_NSEC3 && z->nsec3_params.iterations > ZONE_NSEC3_ITERATIONS_WARN)
+	if (z->chain == ZONE_CHAIN_NSEC3 &&
+	    z->nsec3_params->iterations > ZONE_NSEC3_ITERATIONS_WARN)
 		zone_error_warn(err, file, 0,
 				"validators take a zone with %u iterations of NSEC3 as unsigned",
-				z->nsec3_params.iterations);
+				z->nsec3_params->iterations);
 	if (z->is_signed && z->chain == ZONE_CHAIN_NONE)
 		zone_error_warn(err, file, 0,
 				"there is a DNSKEY, but no NSEC or NSEC3 chain from the apex on");

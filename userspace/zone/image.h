@@ -103,15 +103,15 @@ struct zone {
 	bool image_closed; /* the chain of the image is closed */
 	bool is_draft;     /* its sums are still those of its base */
 	enum zone_chain chain;
+	uint8_t *apex; /* folded wire form */
 	/* The NSEC3 chain: its nodes in the image by hash, and the parameters. */
-	uint32_t n_nsec3;
 	uint32_t *nsec3;
-	struct nsec3_params nsec3_params;
+	const struct nsec3_params *nsec3_params; /* nsec3_no_params: there is no chain */
+	uint32_t n_nsec3;
 	struct zone_sums sums;
 	size_t overlay_bytes;
 	uint64_t number; /* among the versions of its family */
 	struct zone_family *family;
-	uint8_t apex[256];
 	/* The rest changes: @refs by atomics, the others under the family's lock (version.c). */
 	uint32_t refs;
 	bool changed_unknown;
@@ -120,6 +120,9 @@ struct zone {
 	struct overlay_names *changed, **changed_end;
 	size_t n_changed;
 };
+
+/* Of a zone without an NSEC3 chain: all zeros. */
+extern const struct nsec3_params nsec3_no_params;
 
 /* Lower case of one octet, without a branch or the locale. */
 static inline uint8_t fold(uint8_t c)
@@ -198,5 +201,22 @@ void zone_read_apex(struct zone *z);
 
 /* The flag that an RRset of this type gives its node, or 0. */
 uint8_t zone_type_flag(uint16_t type, bool is_apex);
+
+/* The blocks of memory of an image that is not packed. */
+#define IMAGE_BLOCKS 9
+
+/* Frees the arrays of an image that is not packed. */
+void image_free(struct zone *z);
+
+/* The octets of the image's arrays that are in use. */
+size_t image_bytes(const struct zone *z);
+
+/*
+ * Moves the arrays of a small image into one block of memory, because each block of its own costs
+ * up to 24 octets more. The block begins with @head_bytes octets of zeros for the caller, a
+ * multiple of 16. The caller frees the block, and must not call image_free() then. NULL: the image
+ * is large, or there is no memory, and the image is as before.
+ */
+void *image_pack(struct zone *z, size_t head_bytes);
 
 #endif

@@ -104,13 +104,13 @@ static bool in_chain(const struct zone *z, const struct nsec3_params *params,
 
 bool nsec3_in_chain(const struct zone *z, const struct zone_node *node)
 {
-	return in_chain(z, &z->nsec3_params, node);
+	return in_chain(z, z->nsec3_params, node);
 }
 
 bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3_label *out)
 {
 	const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_NSEC3);
-	unsigned fixed = 5u + z->nsec3_params.salt_bytes; /* nsec3_in_chain() has checked these */
+	unsigned fixed = 5u + z->nsec3_params->salt_bytes; /* nsec3_in_chain() has checked these */
 	struct zone_rdata rd;
 
 	zone_rdata_next(zone_rrset_first(z, rrset), &rd);

@@ -165,13 +165,20 @@ static int make_index(struct zone *z)
 
 int zone_find_chain(struct zone *z)
 {
+	struct nsec3_params params, *own;
+
 	for (uint32_t i = 1; i < z->n_nodes; i++)
 		if (z->nodes[i].depth == 1)
 			mark_nsec3_index_node(z, &z->nodes[i]);
 	z->chain = zone_node_rrset(z, z->nodes, DNS_TYPE_NSEC) ? ZONE_CHAIN_NSEC : ZONE_CHAIN_NONE;
-	if (!nsec3_find_params(z, &z->nsec3_params))
+	if (!nsec3_find_params(z, &params))
 		return 0;
-	if (z->nsec3_params.iterations > ZONE_NSEC3_ITERATIONS_MAX)
+	own = malloc(sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	*own = params;
+	z->nsec3_params = own;
+	if (params.iterations > ZONE_NSEC3_ITERATIONS_MAX)
 		return ERR_LIMIT;
 	z->chain = ZONE_CHAIN_NSEC3;
 	return make_index(z);

@@ -6,6 +6,7 @@
 #include "dns/proto.h"
 #include "zone/edit.h"
 #include "zone/overlay.h"
+#include "zone/version.h"
 
 const uint8_t *zone_apex(const struct zone *z, unsigned *len)
 {
@@ -30,10 +31,7 @@ size_t zone_n_names(const struct zone *z)
 
 size_t zone_memory_bytes(const struct zone *z)
 {
-	return sizeof(*z) + (z->n_nodes + (size_t)1) * sizeof(*z->nodes) +
-	       z->n_rrsets * sizeof(*z->rrsets) + z->n_buckets * sizeof(*z->buckets) +
-	       z->n_nsec3 * sizeof(*z->nsec3) + z->n_label_bytes + z->n_rdata_bytes +
-	       z->n_rrsig_bytes + z->overlay_bytes;
+	return sizeof(*z) + version_image_bytes(z) + z->overlay_bytes;
 }
 
 size_t zone_overlay_bytes(const struct zone *z)

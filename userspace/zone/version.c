@@ -17,10 +17,30 @@
 #define NAMES_BLOCK  1024u
 #define NAMES_GROWTH 65536u
 
+/* The number of locks: two families that change at a time seldom have the same one. */
+#define N_FAMILY_LOCKS 64u
+
 struct zone_family {
-	pthread_mutex_t lock; /* of the links between versions, their garbage and names */
 	struct zone *oldest;
+	uint32_t lock;  /* the number of its lock */
+	bool has_image; /* the arrays of the image are in the same block, behind this */
 };
+_Static_assert(sizeof(struct zone_family) == 16, "the head of image_pack()");
+
+/* Of the links between versions, their garbage and names. A million families share the locks. */
+static pthread_mutex_t family_locks[N_FAMILY_LOCKS] = {
+	[0 ... N_FAMILY_LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static void lock_family(const struct zone_family *family)
+{
+	pthread_mutex_lock(&family_locks[family->lock]);
+}
+
+static void unlock_family(const struct zone_family *family)
+{
+	pthread_mutex_unlock(&family_locks[family->lock]);
+}
 
 /* --- Names --- */
 
@@ -115,10 +135,10 @@ bool version_changed(const struct zone *a, const struct zone *b, uint8_t **names
 	*n_bytes = 0;
 	if (!known)
 		return false;
-	pthread_mutex_lock(&a->family->lock);
+	lock_family(a->family);
 	for (; known && at != old; at = at->older)
 		known = names_copy(at, names, n_bytes);
-	pthread_mutex_unlock(&a->family->lock);
+	unlock_family(a->family);
 	if (!known) {
 		free(*names);
 		*names = NULL;
@@ -161,16 +181,30 @@ void name_list_free(struct name_list *list)
 
 int version_found(struct zone *z)
 {
-	struct zone_family *family = calloc(1, sizeof(*family));
+	struct zone_family *family = image_pack(z, sizeof(*family));
+	const bool has_image = family;
 
 	if (!family)
+		family = calloc(1, sizeof(*family));
+	if (!family)
 		return -ENOMEM;
-	pthread_mutex_init(&family->lock, NULL);
+	family->has_image = has_image;
+	family->lock = (uint32_t)z->seed % N_FAMILY_LOCKS;
 	family->oldest = z;
 	z->family = family;
 	z->changed_end = &z->changed;
 	z->next_id = z->n_nodes;
 	return 0;
+}
+
+/* What malloc() needs for a block beside the octets that are asked for: its size, and rounding. */
+#define BLOCK_BYTES 16u
+
+size_t version_image_bytes(const struct zone *z)
+{
+	const unsigned n_blocks = z->family && z->family->has_image ? 2 : 2 + IMAGE_BLOCKS;
+
+	return image_bytes(z) + sizeof(*z->family) + (size_t)n_blocks * BLOCK_BYTES;
 }
 
 struct zone *version_draft(const struct zone *base)
@@ -220,7 +254,7 @@ bool version_publish(struct zone *draft, struct zone *base, const struct overlay
 
 	names_trim(draft);
 	draft->is_draft = false;
-	pthread_mutex_lock(&base->family->lock);
+	lock_family(base->family);
 	is_newest = !base->newer;
 	if (is_newest) {
 		for (size_t i = 0; i < e->n_garbage; i++)
@@ -228,7 +262,7 @@ bool version_publish(struct zone *draft, struct zone *base, const struct overlay
 		base->newer = draft;
 		draft->older = base;
 	}
-	pthread_mutex_unlock(&base->family->lock);
+	unlock_family(base->family);
 	return is_newest;
 }
 
@@ -238,17 +272,6 @@ struct zone *zone_ref(struct zone *z)
 {
 	__atomic_add_fetch(&z->refs, 1, __ATOMIC_RELAXED);
 	return z;
-}
-
-static void image_free(struct zone *z)
-{
-	free(z->nodes);
-	free(z->rrsets);
-	free(z->buckets);
-	free(z->labels);
-	free(z->rdata);
-	free(z->rrsigs);
-	free(z->nsec3);
 }
 
 /* Frees the garbage that the older version has not, and gives the rest to that version. */
@@ -295,17 +318,15 @@ void zone_unref(struct zone *z)
 		return;
 	family = z->family;
 	if (family) { /* a refused zone has none */
-		pthread_mutex_lock(&family->lock);
+		lock_family(family);
 		leave_version(z);
 		is_last = !family->oldest;
-		pthread_mutex_unlock(&family->lock);
+		unlock_family(family);
 	}
-	if (is_last)
+	if (is_last && !(family && family->has_image))
 		image_free(z);
-	if (is_last && family) {
-		pthread_mutex_destroy(&family->lock);
+	if (is_last)
 		free(family);
-	}
 	names_free(z);
 	free(z);
 }

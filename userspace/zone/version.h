@@ -31,6 +31,9 @@ struct overlay_names {
 /* Makes a finished image the first version of a family. Returns 0 or -ENOMEM. */
 int version_found(struct zone *z) __attribute__((warn_unused_result));
 
+/* The octets of its image, with the overhead of its blocks of memory. */
+size_t version_image_bytes(const struct zone *z);
+
 /*
  * A draft of the version after @base: a copy with the next number, in no list. The caller holds
  * @base as long as the draft exists. NULL: no memory.

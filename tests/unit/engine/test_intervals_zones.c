@@ -200,7 +200,7 @@ static uint64_t point_of(const struct zone *z, const uint8_t *name)
 
 	if (zone_chain(z) == ZONE_CHAIN_NSEC)
 		return volley_intervals_label_point(name + 1, name[0] < 8 ? name[0] : 8);
-	nsec3_hash(&z->nsec3_params, name, &hash);
+	nsec3_hash(z->nsec3_params, name, &hash);
 	for (unsigned int i = 1; i <= 13; i++) {
 		uint8_t c = hash.label[i];
 		unsigned int digit = c >= 'a' ? c - 'a' + 10u : c - 48u;

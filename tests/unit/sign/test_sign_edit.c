@@ -52,7 +52,7 @@ static void hash_of_apex(struct zone_edit *e, uint8_t owner[256])
 	wire_of(owner, "z");
 	if (zone_chain(z) != ZONE_CHAIN_NSEC3)
 		return;
-	nsec3_hash(&z->nsec3_params, owner, &hash);
+	nsec3_hash(z->nsec3_params, owner, &hash);
 	memmove(owner + sizeof(hash.label), owner, 3);
 	memcpy(owner, hash.label, sizeof(hash.label));
 }
