@@ -208,6 +208,7 @@ struct config_zone {
 		char *template_name;
 	} * groups;
 	uint32_t n_groups;
+	uint32_t n_refs; /* config/zone_pool.h; 0: not shared */
 };
 
 /* True if primaries may be asked for changes. After these transfers ZONEMD is not checked. */

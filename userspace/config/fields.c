@@ -276,3 +276,135 @@ bool fields_copy_one(const struct words_level *level, const struct words_child *
 		return copy_all(level, child, to, from);
 	}
 }
+
+/* --- Octets ----------------------------------------------------------------------------------- */
+
+#define OCTETS_FIRST 512u
+
+void fields_put_octets(struct fields_octets *out, const void *bytes, size_t n)
+{
+	size_t cap = out->cap ? out->cap : OCTETS_FIRST;
+	uint8_t *grown;
+
+	while (cap - out->n < n)
+		cap *= 2;
+	if (cap != out->cap) {
+		grown = realloc(out->bytes, cap);
+		out->failed |= !grown;
+		if (!grown)
+			return;
+		out->bytes = grown;
+		out->cap = cap;
+	}
+	if (n)
+		memcpy(out->bytes + out->n, bytes, n);
+	out->n += n;
+}
+
+static void put_field_count(struct fields_octets *out, size_t number)
+{
+	fields_put_octets(out, &number, sizeof(number));
+}
+
+void fields_put_text(struct fields_octets *out, const char *text)
+{
+	const size_t n = text ? strlen(text) : SIZE_MAX;
+
+	put_field_count(out, n);
+	if (text)
+		fields_put_octets(out, text, n);
+}
+
+static void put_field_texts(struct fields_octets *out, char *const *texts)
+{
+	put_field_count(out, texts != NULL);
+	for (; texts && *texts; texts++)
+		fields_put_text(out, *texts);
+	fields_put_text(out, NULL);
+}
+
+/* Field by field, since padding has no value. */
+static void put_field_rules(struct fields_octets *out, const struct config_rules *rules)
+{
+	put_field_count(out, rules->n);
+	for (uint32_t i = 0; i < rules->n; i++) {
+		const struct config_rule *rule = &rules->rules[i];
+
+		fields_put_octets(out, &rule->has_prefix, sizeof(rule->has_prefix));
+		fields_put_octets(out, &rule->has_tls, sizeof(rule->has_tls));
+		fields_put_octets(out, &rule->prefix, sizeof(rule->prefix));
+		fields_put_text(out, rule->key);
+	}
+}
+_Static_assert(sizeof(struct config_prefix) == 18, "a prefix has no padding");
+_Static_assert(sizeof(struct config_addr) == 24, "an address has no padding");
+
+static void put_field_structs(const struct words_level *level, const struct words_child *child,
+			      void *object, struct fields_octets *out)
+{
+	const struct words_key *key = child->key;
+	char *items = key->type == WORDS_MAP ? fields_at(key, object) :
+					       *(char **)fields_at(key, object);
+	const uint32_t n = key->type == WORDS_MAP ? 1 : items ? get_n(key, object) : 0;
+	struct words_level below;
+
+	put_field_count(out, n);
+	if (!n)
+		return;
+	words_level_below(&below, level, child);
+	for (uint32_t i = 0; i < n; i++)
+		fields_put(&below, items + (size_t)i * key->n_bytes, out);
+}
+
+static void put_field_array(const struct words_key *key, void *object, struct fields_octets *out)
+{
+	void *const *array = fields_at(key, object);
+	const uint32_t n = *array ? get_n(key, object) : 0;
+
+	put_field_count(out, n);
+	if (n)
+		fields_put_octets(out, *array, n * fields_n_bytes(key));
+}
+
+static void put_field_value(const struct words_level *level, const struct words_child *child,
+			    void *object, struct fields_octets *out)
+{
+	const struct words_key *key = child->key;
+	void *field = fields_at(key, object);
+	struct words_level below;
+
+	switch (key->field) {
+	case WORDS_NO_FIELD:
+		if (key->type != WORDS_MAP)
+			break;
+		words_level_below(&below, level, child);
+		fields_put(&below, object, out);
+		break;
+	case WORDS_FIELD_TEXT:
+		fields_put_text(out, *(char **)field);
+		break;
+	case WORDS_FIELD_TEXTS:
+		put_field_texts(out, *(char ***)field);
+		break;
+	case WORDS_FIELD_RULES:
+		put_field_rules(out, field);
+		break;
+	case WORDS_FIELD_NUMBER:
+	case WORDS_FIELD_ADDRESS:
+	case WORDS_FIELD_NAME:
+		fields_put_octets(out, field, fields_n_bytes(key));
+		break;
+	case WORDS_FIELD_STRUCTS:
+		put_field_structs(level, child, object, out);
+		break;
+	default:
+		put_field_array(key, object, out);
+		break;
+	}
+}
+
+void fields_put(const struct words_level *level, void *object, struct fields_octets *out)
+{
+	for (unsigned int i = 0; i < level->n; i++)
+		put_field_value(level, &level->children[i], object, out);
+}

@@ -69,6 +69,20 @@ typedef int fields_text_fn(void *user, const struct words_key *key, const char *
 int fields_each_text(const struct words_level *level, void *object, fields_text_fn *fn, void *user)
 	__attribute__((warn_unused_result));
 
+/* Octets that describe values: equal octets, equal values. Zeros are an empty one; the caller frees
+ * @bytes. */
+struct fields_octets {
+	uint8_t *bytes;
+	size_t n, cap;
+	bool failed; /* no memory: octets are missing */
+};
+
+/* Appends the values of LEVEL's keys in OBJECT, and of those below. O(their octets). */
+void fields_put(const struct words_level *level, void *object, struct fields_octets *out);
+/* Appends a text or NULL, or octets, of a field that has no row. */
+void fields_put_text(struct fields_octets *out, const char *text);
+void fields_put_octets(struct fields_octets *out, const void *bytes, size_t n);
+
 /* Frees a list of texts that NULL ends. NULL is allowed. */
 void fields_free_texts(char **texts);
 
