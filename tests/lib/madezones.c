@@ -37,6 +37,8 @@ void madezones_free(struct zones *zones)
 {
 	free(zones->entries);
 	free(zones->by_apex);
+	free(zones->queue.entries);
+	zone_pool_free(zones->pool);
 	free(zones);
 }
 

@@ -56,9 +56,9 @@ bool progress_put(const struct zones *zones, uint64_t now_ns, char *buf, size_t 
 	for (i = 0; i < zones_n(zones); i++) {
 		const struct zones_entry *entry = zones_at(zones, i);
 
+		n += zones_is_loading(entry);
 		if (!entry->loading.load)
 			continue;
-		n++;
 		if (!first || (load_stage(first->loading.load) == LOAD_WAITING &&
 			       load_stage(entry->loading.load) != LOAD_WAITING))
 			first = entry;

@@ -79,7 +79,7 @@ static json_t *report_iface(const struct report_view *v, const struct iface *ifa
 
 static bool is_loading(const struct zones_entry *entry)
 {
-	return entry->loading.load || entry->loading.fresh || entry->state == ZONES_NEW;
+	return zones_is_loading(entry) || entry->loading.fresh || entry->state == ZONES_NEW;
 }
 
 static void put_report_faults(json_t *list, const struct iface *iface)
@@ -415,7 +415,7 @@ static void put_report_load(json_t *o, const struct load *load)
 
 static void put_withdrawn(json_t *o, const struct withdrawn *w)
 {
-	if (!w->is_known)
+	if (!w)
 		return;
 	if (w->all) {
 		json_put_text(o, "all_answers_withdrawn", w->all);
@@ -478,7 +478,7 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 	}
 	json_put_bool(o, "cacheable", entry->published.slot != 0);
 	json_object_set_new(o, "driver_denials", denials_text(entry));
-	put_withdrawn(o, &entry->published.withdrawn);
+	put_withdrawn(o, entry->published.withdrawn);
 	json_put_text(o, "file", entry->file);
 	put_life(o, entry, t);
 	if (sentence_is_set(&entry->error))

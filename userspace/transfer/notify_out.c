@@ -296,7 +296,7 @@ void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone)
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone)
 {
 	bool due = is_notify_out_due(t, zone);
-	char **names = zone->config.notify;
+	char **names = zone->config->notify;
 	uint32_t n = 0;
 
 	notifier_drop_zone(t, zone);

@@ -31,7 +31,7 @@ static void refuse_notify(struct peer_request *rq, const uint8_t *zone, enum dns
 static bool may_notify(const struct peer_request *rq, const struct transfer_zone *zone)
 {
 	return zone->secondary && (rules_are_primary(rq->t, zone, &rq->client) ||
-				   rules_allow(rq->t, &zone->config.allow_notify, &rq->client));
+				   rules_allow(rq->t, &zone->config->allow_notify, &rq->client));
 }
 
 static void take_notify(struct peer_request *rq)
@@ -96,7 +96,7 @@ static void take_transfer(struct peer_request *rq)
 		peer_request_refuse(rq, 0, DNS_RCODE_NOTIMP);
 		return;
 	}
-	if (!zone || !rules_allow(t, &zone->config.allow_transfer, &rq->client)) {
+	if (!zone || !rules_allow(t, &zone->config->allow_transfer, &rq->client)) {
 		refuse_transfer(rq, zone ? DNS_RCODE_REFUSED : DNS_RCODE_NOTAUTH);
 		return;
 	}
@@ -127,7 +127,7 @@ static const struct transfer_zone *zone_of_secondary(const struct peer_request *
 	if (rq->q.qtype != DNS_TYPE_SOA || rq->q.qclass != DNS_CLASS_IN)
 		return NULL;
 	zone = transfer_zones_find(&rq->t->zones, rq->q.folded);
-	return zone && rules_allow(rq->t, &zone->config.allow_transfer, &rq->client) ? zone : NULL;
+	return zone && rules_allow(rq->t, &zone->config->allow_transfer, &rq->client) ? zone : NULL;
 }
 
 static void take_question(struct peer_request *rq)

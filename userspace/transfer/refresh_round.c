@@ -331,7 +331,7 @@ static int place_of_round(const struct secondary_zone *s, const struct remote *r
 
 static void line_up(struct refresh_round *r)
 {
-	char **names = r->s->zone->config.primaries;
+	char **names = r->s->zone->config->primaries;
 
 	for (int place = 0; place < 3; place++) {
 		for (size_t i = 0; names[i]; i++) {
@@ -348,7 +348,7 @@ static int make_round(struct refresh_round **out, struct secondary_zone *s)
 	struct refresh_round *r;
 	size_t n = 0;
 
-	while (s->zone->config.primaries[n])
+	while (s->zone->config->primaries[n])
 		n++;
 	r = calloc(1, sizeof(*r) + n * sizeof(r->primaries[0]));
 	if (!r)
@@ -384,7 +384,7 @@ int refresh_round_begin(struct secondary_zone *s)
 		r->wants = SECONDARY_WANTS_WHOLE;
 	/* A NOTIFY with a newer serial number saves the SOA query. */
 	if (r->wants != SECONDARY_WANTS_NEWER ||
-	    (config_zone_asks_ixfr(&s->zone->config) && secondary_is_notified_of_newer(r->s)))
+	    (config_zone_asks_ixfr(s->zone->config) && secondary_is_notified_of_newer(r->s)))
 		code = enter_round(r, &all->transfers,
 				   r->n_primaries ? r->primaries[0].remote->name : "");
 	else

@@ -45,7 +45,7 @@ static int on_begin(void *user, uint32_t serial)
 
 static void note_expire(struct refresh_round *r, const uint8_t *rdata, size_t n)
 {
-	const struct config_zone *c = &r->s->zone->config;
+	const struct config_zone *c = r->s->zone->config;
 
 	r->soa_expire_s =
 		secondary_bound(wire_load_be32(rdata + n - 8), c->expire_min_s, c->expire_max_s);
@@ -318,13 +318,13 @@ static void on_deadline(void *user)
 				   SECONDARY_WATCH_BYTES, SECONDARY_WATCH_S);
 	else
 		refresh_round_next(r, "the transfer took longer than %u s",
-				   r->s->zone->config.transfer_s);
+				   r->s->zone->config->transfer_s);
 }
 
 static int set_deadline(struct refresh_round *r)
 {
 	struct transfer *t = r->s->t;
-	uint32_t transfer_s = r->s->zone->config.transfer_s;
+	uint32_t transfer_s = r->s->zone->config->transfer_s;
 
 	if (!r->deadline.all && timer_init(&r->deadline, &t->timers, on_deadline, r))
 		return -ENOMEM;
@@ -367,7 +367,7 @@ static int open_reader(struct refresh_round *r, const struct zone *served, uint1
 		.takes_older = r->wants == SECONDARY_WANTS_ANY,
 		.serial = served ? zone_serial(served) : 0,
 		.tsig = r->remote->key ? &r->tsig : NULL,
-		.limits.n_bytes = r->s->zone->config.transfer_bytes,
+		.limits.n_bytes = r->s->zone->config->transfer_bytes,
 		.limits.n_changes = served ? zone_n_records(served) + CHANGES_MORE : 0,
 		.sink = { r, on_begin, on_record, on_changes },
 	};
@@ -384,7 +384,7 @@ static int begin_round_transfer(struct refresh_round *r, const struct zone *serv
 	static const struct exchange_handlers handlers = { on_round_transfer_message,
 							   on_round_transfer_failed };
 	bool is_whole = r->wants != SECONDARY_WANTS_NEWER || r->known.is_whole || !served ||
-			!config_zone_asks_ixfr(&r->s->zone->config);
+			!config_zone_asks_ixfr(r->s->zone->config);
 	uint16_t type = is_whole ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
 	uint8_t msg[XFR_REQUEST_MAX + TSIG_MAX];
 	int n;

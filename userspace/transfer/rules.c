@@ -55,7 +55,7 @@ static bool is_remote(const struct remote *remote, const struct rules_client *cl
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,
 		       const struct rules_client *client)
 {
-	char **names = zone->config.primaries;
+	char **names = zone->config->primaries;
 
 	for (size_t i = 0; names && names[i]; i++) {
 		const struct remote *remote = remotes_find(t->remotes, names[i]);
@@ -121,7 +121,7 @@ static void add_rules(struct list *list, const struct config_rules *rules, uint3
 static void add_primaries(struct list *list, const struct transfer *t,
 			  const struct transfer_zone *zone)
 {
-	char **names = zone->config.primaries;
+	char **names = zone->config->primaries;
 
 	for (size_t i = 0; names && names[i]; i++) {
 		const struct remote *remote = remotes_find(t->remotes, names[i]);
@@ -160,9 +160,9 @@ static void drop_twins(struct list *list)
 static void add_transfer_rules_zone(struct list *list, const struct transfer *t,
 				    const struct transfer_zone *zone)
 {
-	add_rules(list, &zone->config.allow_transfer, HANDOVER_TRANSFER);
-	add_rules(list, &zone->config.allow_notify, HANDOVER_NOTIFY);
-	add_rules(list, &zone->config.allow_update, HANDOVER_UPDATE);
+	add_rules(list, &zone->config->allow_transfer, HANDOVER_TRANSFER);
+	add_rules(list, &zone->config->allow_notify, HANDOVER_NOTIFY);
+	add_rules(list, &zone->config->allow_update, HANDOVER_UPDATE);
 	add_primaries(list, t, zone);
 }
 

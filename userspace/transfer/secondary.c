@@ -61,7 +61,7 @@ uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max)
 
 bool secondary_times(const struct secondary_zone *s, struct soa_times *times)
 {
-	const struct config_zone *c = &s->zone->config;
+	const struct config_zone *c = s->zone->config;
 	struct zone *served = served_get(s->t, s->zone);
 	struct zone_rdata soa;
 	const uint8_t *at;
@@ -153,7 +153,7 @@ static void on_next(void *user)
  * less often. */
 static void set_secondary_retry(struct secondary_zone *s)
 {
-	const struct config_zone *c = &s->zone->config;
+	const struct config_zone *c = s->zone->config;
 	uint32_t max_s = secondary_bound(BACKOFF_MAX_S, c->retry_min_s, c->retry_max_s);
 	uint64_t wait_s = c->retry_min_s ? c->retry_min_s : 1;
 	struct soa_times times;
@@ -419,7 +419,7 @@ void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
 	struct secondary_zone *s = zone->secondary;
 	uint32_t serial;
 
-	if (!zone->config.primaries || !zone->config.primaries[0]) {
+	if (!zone->config->primaries || !zone->config->primaries[0]) {
 		secondary_drop_zone(zone);
 		return;
 	}

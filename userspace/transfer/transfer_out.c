@@ -79,7 +79,7 @@ static bool is_shorter(const struct source *s)
 static bool open_transfer_out_chain(struct transfer *t, const struct transfer_zone *zone,
 				    struct source *s, uint32_t serial)
 {
-	if (!t->env.store || !zone->config.ixfr ||
+	if (!t->env.store || !zone->config->ixfr ||
 	    store_chain_open(t->env.store, zone->apex, serial, &s->chain))
 		return false;
 	s->at = serial;

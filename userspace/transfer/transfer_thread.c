@@ -21,8 +21,8 @@ struct zone *served_get(struct transfer *t, const struct transfer_zone *zone)
 	struct zone *served = NULL;
 
 	rcu_thread_online();
-	set = rcu_dereference(*(zone->config.is_root_copy ? &t->env.published->root_copy->set :
-							    &t->env.published->set));
+	set = rcu_dereference(*(zone->config->is_root_copy ? &t->env.published->root_copy->set :
+							     &t->env.published->set));
 	member = set ? zone_set_get(set, zone->apex, zone->apex_len) : NULL;
 	served = member ? zone_set_zone(member) : NULL;
 	if (served)

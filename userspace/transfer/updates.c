@@ -61,7 +61,7 @@ static enum dns_rcode judge_update_in(struct peer_request *rq, const struct tran
 		return DNS_RCODE_NOTAUTH;
 	if (zone->secondary)
 		return DNS_RCODE_NOTIMP;
-	if (!rules_allow(rq->t, &zone->config.allow_update, &rq->client))
+	if (!rules_allow(rq->t, &zone->config->allow_update, &rq->client))
 		return DNS_RCODE_REFUSED;
 	return served_serial(rq->t, zone, &serial) ? DNS_RCODE_NOERROR : DNS_RCODE_SERVFAIL;
 }

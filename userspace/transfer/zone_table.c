@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/member.h"
+#include "config/zone_pool.h"
 #include "dns/name.h"
 
 #define FIRST_BUCKETS 64
@@ -104,23 +104,20 @@ struct transfer_zone *transfer_zone_new(const uint8_t *apex, const struct config
 	zone->apex_len = n;
 	memcpy(zone->apex, apex, zone->apex_len);
 	zone->hash = hash_of_zone_table(apex, zone->apex_len);
-	if (config_zone_copy(&zone->config, config)) {
-		transfer_zone_free(zone);
-		return NULL;
-	}
+	zone->config = config_zone_ref(config);
 	return zone;
 }
 
 void transfer_zone_free(struct transfer_zone *zone)
 {
 	if (zone)
-		config_zone_fini(&zone->config);
+		config_zone_unref(zone->config);
 	free(zone);
 }
 
 void transfer_zone_adopt(struct transfer_zone *zone, struct transfer_zone *from)
 {
-	struct config_zone old = zone->config;
+	const struct config_zone *old = zone->config;
 
 	zone->config = from->config;
 	from->config = old;

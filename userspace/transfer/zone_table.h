@@ -21,7 +21,7 @@ struct transfer_zone {
 	struct transfer_zone *next; /* in its bucket */
 	unsigned int apex_len;
 	uint32_t hash;
-	struct config_zone config;        /* a copy */
+	const struct config_zone *config; /* shared: a reference (config/zone_pool.h) */
 	struct secondary_zone *secondary; /* NULL: it has no primaries */
 	struct primary_zone *primary;     /* NULL: no remote gets NOTIFY */
 	uint8_t apex[];                   /* folded wire form */
@@ -42,7 +42,7 @@ void transfer_zones_remove(struct transfer_zones *zones, struct transfer_zone *z
 /* The next zone, in no order; @zone NULL: the first. For a walk that removes nothing. */
 struct transfer_zone *transfer_zones_next(const struct transfer_zones *zones,
 					  const struct transfer_zone *zone);
-/* NULL: no memory. Any thread. */
+/* Takes a reference to the settings. NULL: no memory. Any thread. */
 struct transfer_zone *transfer_zone_new(const uint8_t *apex, const struct config_zone *config);
 void transfer_zone_free(struct transfer_zone *zone);
 /* Moves the config of @from to @zone, and frees @from. */

@@ -111,23 +111,23 @@ static struct consumed *find_consumed(const struct catalogs *c, const uint8_t *a
 
 static bool is_catalog_of(const struct zones_entry *entry, const uint8_t *catalog)
 {
-	return entry->is_member && entry->stored.known.catalog_bytes &&
-	       name_equal(entry->stored.known.catalog, catalog);
+	return entry->is_member && zones_known_is_of(&entry->stored.known, catalog);
 }
 
 /* Notes in the entry, and so in the store, which catalog it is a member of. */
 static void note_member(struct zones_entry *entry, const uint8_t *catalog,
 			const struct catalog_member *m)
 {
-	struct store_zone *known = &entry->stored.known;
+	struct store_zone of = { .catalog_bytes = (uint8_t)name_bytes(catalog),
+				 .member_bytes = (uint8_t)(1 + m->unique[0]),
+				 .group_bytes = m->group ? m->group_bytes : 0 };
 
-	known->catalog_bytes = (uint8_t)name_bytes(catalog);
-	memcpy(known->catalog, catalog, known->catalog_bytes);
-	known->member_bytes = (uint8_t)(1 + m->unique[0]);
-	memcpy(known->member, m->unique, known->member_bytes);
-	known->group_bytes = m->group ? m->group_bytes : 0;
+	memcpy(of.catalog, catalog, of.catalog_bytes);
+	memcpy(of.member, m->unique, of.member_bytes);
 	if (m->group)
-		memcpy(known->group, m->group, m->group_bytes);
+		memcpy(of.group, m->group, m->group_bytes);
+	if (zones_known_set_member(&entry->stored.known, &of))
+		log_error("zone %s: its catalog is not noted: %s", entry->name, err_text(-ENOMEM));
 	zones_store_soon(entry);
 }
 

@@ -55,15 +55,16 @@ enum zones_life {
 /* The loads of a zone have numbers from 1 on; one runs at a time. n_ended <= n_begun <= n_wanted. A
  * wait for a load ends when n_ended has reached its number. */
 struct zones_loading {
-	struct load *load;  /* the load that waits or runs, or NULL */
+	struct load *load;  /* the load that waits for a thread or runs, or NULL */
 	struct load *fresh; /* a load that has succeeded and is not published yet, or NULL */
+	int code;           /* of the last load */
 	bool is_due;        /* the next publish serves `fresh` */
 	bool is_changed;    /* the settings have changed since the load began */
-	int code;           /* of the last load */
-	uint64_t n_wanted;  /* above n_begun: another load begins when this one ends */
-	uint64_t n_begun;
-	uint64_t n_ended;
-	uint64_t awaited_number; /* the load that the new configuration waits for; 0: none */
+	bool is_queued;     /* the next load begins when others have ended: zones.queue */
+	uint32_t n_wanted;  /* above n_begun: another load begins when this one ends */
+	uint32_t n_begun;
+	uint32_t n_ended;
+	uint32_t awaited_number; /* the load that the new configuration waits for; 0: none */
 };
 
 /*
@@ -102,9 +103,19 @@ enum zones_store_state {
 	ZONES_STORE_LIMIT_DUE, /* the same, and the journal drops old changes that the file has */
 };
 
+/* The fields of struct store_zone. Most zones are in no catalog, so that part is apart. */
+struct zones_known {
+	uint32_t serial;
+	uint32_t file_serial;
+	uint64_t checked_wall_s;
+	uint64_t expires_wall_s;
+	uint8_t file_digest[ZONE_DIGEST_LEN];
+	uint8_t *member; /* catalog, member and group, in the form of known.c; NULL: none */
+};
+
 /* The data that the store has, or should have, about the zone. */
 struct zones_stored {
-	struct store_zone known; /* all except its serial */
+	struct zones_known known; /* all except its serial */
 	enum zones_store_state state;
 	uint64_t unwritten_bytes; /* octets of changes in the journal that the file does not have */
 	struct sentence error;    /* of the journal or the file */
@@ -113,7 +124,7 @@ struct zones_stored {
 
 /* The job that turns a version with many changes into one image. */
 struct zones_compaction {
-	struct load *load;       /* NULL: there is none */
+	struct load *load;
 	struct changeset *since; /* the changes made since it began */
 	size_t n, cap;
 };
@@ -126,14 +137,15 @@ struct zones_published {
 	struct zones_entry *next_changed; /* the next in that list */
 	uint64_t digest[2];               /* of the served version */
 	uint64_t settings;                /* settings_digest of the last publish */
-	struct withdrawn withdrawn;       /* by the last change */
+	struct withdrawn *withdrawn;      /* by the last change; NULL: there was none */
 };
 
 struct zones_entry {
 	struct zones *owner;
-	struct config_zone *config; /* zeros only while the entry is being made */
-	const char *name;           /* "example.com."; points into `config`, as does `file` */
-	const char *file;
+	/* shared (config/zone_pool.h): without name and file; zeros only while the entry is made */
+	const struct config_zone *config;
+	const char *name;    /* "example.com.", behind the entry */
+	char *file;          /* NULL only while the entry is made */
 	const uint8_t *apex; /* folded wire form, behind the entry */
 	unsigned int apex_len;
 	enum zones_life life;
@@ -157,13 +169,19 @@ struct zones_entry {
 	struct zones_loading loading;
 	struct zones_file on_disk;
 	struct zones_stored stored;
-	struct zones_compaction compaction;
+	struct zones_compaction *compaction; /* NULL: none runs */
 	struct zones_published published;
 };
 
 static inline bool zones_is_answered(const struct zones_entry *entry)
 {
 	return entry->life == ZONES_LISTED || entry->life == ZONES_LEAVING;
+}
+
+/* A load runs, or waits for others. */
+static inline bool zones_is_loading(const struct zones_entry *entry)
+{
+	return entry->loading.load || entry->loading.is_queued;
 }
 
 /* The zone must not be changed or loaded any more. */
@@ -184,11 +202,26 @@ static inline bool zones_is_file_written(const struct zones_entry *entry)
 	return entry->on_disk.work >= ZONES_FILE_WRITING;
 }
 
+/* known.c. Zeros are a known without anything; free(known->member) is its end. */
+
+void zones_known_get(const struct zones_known *known, struct store_zone *out);
+/* 0, or -ENOMEM: all but the part about the catalog, which stays as it was. */
+int zones_known_set(struct zones_known *known, const struct store_zone *from)
+	__attribute__((warn_unused_result));
+/* Takes only the part about the catalog. 0, or -ENOMEM: nothing changes. */
+int zones_known_set_member(struct zones_known *known, const struct store_zone *from)
+	__attribute__((warn_unused_result));
+/* True if it is a member of the catalog, a folded wire name. */
+bool zones_known_is_of(const struct zones_known *known, const uint8_t *catalog);
+/* store_put_zone() of it. */
+int zones_known_put(struct store_batch *batch, const uint8_t *apex, const struct zones_known *known)
+	__attribute__((warn_unused_result));
+
 /* The steps of zones_poll() and zones_flush(), which tests call one by one. Control's thread. */
 
 /* Makes sure that a load follows that begins after this call. Returns its number: it has ended when
  * n_ended has reached it. Without memory that may be at once. */
-uint64_t zones_ask(struct zones_entry *entry);
+uint32_t zones_ask(struct zones_entry *entry);
 /* Cancels the load; no call follows at its end. */
 void zones_forget_load(struct zones_entry *entry);
 

@@ -44,18 +44,19 @@ void load_free(struct load *load)
 	zone_unref(load->base);
 	zone_unref(load->zone);
 	zone_unref(load->old);
-	load_forget_err(load);
+	load_forget_texts(load);
 	sentence_clear(&load->why);
-	free(load->name);
-	free(load->file);
 	verify_fini(&load->verify);
 	free(load);
 }
 
-void load_forget_err(struct load *load)
+void load_forget_texts(struct load *load)
 {
 	free(load->err);
+	free(load->name);
+	free(load->file);
 	load->err = NULL;
+	load->name = load->file = NULL;
 }
 
 void load_put_error(const struct load *load, char *buf, size_t cap)

@@ -135,7 +135,7 @@ struct load {
 	uint8_t content_digest[ZONE_DIGEST_LEN]; /* unless LOAD_NOT_SIGNED */
 	uint8_t content_before[ZONE_DIGEST_LEN]; /* the content digest before this load */
 	enum changes_refusal refusal;
-	struct zone_error *err; /* NULL: before it runs, without memory, or load_forget_err() */
+	struct zone_error *err; /* NULL: before it runs, without memory, or load_forget_texts() */
 	bool gives_up_journal;  /* its changes do not fit the file */
 	enum load_serial serial_state;
 	uint32_t behind_serial; /* LOAD_SERIAL_BEHIND: the newest serial that was served */
@@ -165,8 +165,8 @@ static inline void load_drop_zone(struct load *load)
 	load->zone = NULL;
 }
 
-/* Frees load->err, once it has been told: a zone may wait for others until it is published. */
-void load_forget_err(struct load *load);
+/* Frees err, name and file, once all is told: a zone may wait for others until it is published. */
+void load_forget_texts(struct load *load);
 
 /* Writes what was wrong as one sentence, with file and line if known. After an end with an error or
  * a file_code. */

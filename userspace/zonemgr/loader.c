@@ -4,6 +4,7 @@
 #include "zonemgr/loader.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,9 @@
 #include "zonemgr/signing_work.h"
 #include "zonemgr/zonefile.h"
 
+/* Fewer loads have too little memory for a look at the whole heap. */
+#define TRIM_LOADS 1000u
+
 struct list {
 	struct load *first;
 	struct load *last;
@@ -47,8 +51,9 @@ struct loader {
 	struct list discarded;
 	struct thread threads[LOADER_THREADS_MAX];
 	unsigned int n_threads;
-	unsigned int limit; /* threads from this number on take no loads */
-	bool is_behind;     /* the threads have a lower priority than the workers */
+	unsigned int n_freed; /* discarded loads since the heap was trimmed */
+	unsigned int limit;   /* threads from this number on take no loads */
+	bool is_behind;       /* the threads have a lower priority than the workers */
 	bool is_stopping;
 	int event_fd;
 	struct runner *runner; /* not the loader's; NULL: no command can be run */
@@ -315,8 +320,23 @@ static bool free_discarded(struct loader *loader)
 
 	if (!load)
 		return false;
+	loader->n_freed++;
 	pthread_mutex_unlock(&loader->lock);
 	load_free(load);
+	pthread_mutex_lock(&loader->lock);
+	return true;
+}
+
+/* After many loads have ended, gives the memory that they had back to the kernel. glibc itself
+ * gives only the end of a heap back, which some zone of the last load holds. With the lock held,
+ * which is released meanwhile. */
+static bool trim_memory(struct loader *loader)
+{
+	if (loader->n_freed < TRIM_LOADS)
+		return false;
+	loader->n_freed = 0;
+	pthread_mutex_unlock(&loader->lock);
+	malloc_trim(0);
 	pthread_mutex_lock(&loader->lock);
 	return true;
 }
@@ -335,6 +355,8 @@ static void *thread_main(void *arg)
 		if (free_discarded(loader))
 			continue;
 		load = thread->i < loader->limit ? take_loader_first(&loader->queue) : NULL;
+		if (!load && trim_memory(loader))
+			continue;
 		if (!load) {
 			pthread_cond_wait(&loader->work, &loader->lock);
 			continue;

@@ -88,10 +88,11 @@ static bool is_maintenance_plain(const struct load *fresh)
 static bool is_news(const struct maintenance *u, const struct zones_entry *entry,
 		    const struct load *fresh, bool is_same_file)
 {
-	struct store_zone stored;
+	struct store_zone stored, known;
 
+	zones_known_get(&entry->stored.known, &known);
 	return store_get_zone(u->store, entry->apex, &stored) ||
-	       memcmp(&stored, &entry->stored.known, sizeof(stored)) != 0 || !is_same_file ||
+	       memcmp(&stored, &known, sizeof(stored)) != 0 || !is_same_file ||
 	       !is_maintenance_plain(fresh);
 }
 
@@ -140,7 +141,7 @@ static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 
 	memset(entry->content_digest, 0, sizeof(entry->content_digest));
 	if (!err)
-		err = store_put_zone(batch, entry->apex, &entry->stored.known);
+		err = zones_known_put(batch, entry->apex, &entry->stored.known);
 	if (!err && fresh->net.n_bytes)
 		err = store_append(batch, entry->apex, &fresh->net);
 	if (!err && fresh->net.n_bytes)
@@ -194,7 +195,7 @@ static void note_load(struct maintenance *u, struct zones_entry *entry, const st
 	if (!err && fresh->content != LOAD_NOT_SIGNED)
 		err = put_content(batch, entry);
 	if (!err)
-		err = store_put_zone(batch, entry->apex, &entry->stored.known);
+		err = zones_known_put(batch, entry->apex, &entry->stored.known);
 	if (!err)
 		err = maintenance_measure(batch, entry);
 	finish_news(entry, batch, err, has_news);
@@ -226,7 +227,7 @@ void maintenance_checked(struct zones_entry *entry, uint64_t checked_wall_s,
 
 static int put_one(struct store_batch *batch, struct zones_entry *entry)
 {
-	int err = store_put_zone(batch, entry->apex, &entry->stored.known);
+	int err = zones_known_put(batch, entry->apex, &entry->stored.known);
 
 	if (entry->stored.state != ZONES_STORE_LIMIT_DUE)
 		return err;

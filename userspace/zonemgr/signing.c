@@ -430,7 +430,7 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 	struct signing *s = entry->signing;
 	uint64_t now_s = zones_time(zones)->wall_s;
 
-	if (!entry->zone || entry->edited || entry->loading.load || entry->loading.fresh ||
+	if (!entry->zone || entry->edited || zones_is_loading(entry) || entry->loading.fresh ||
 	    s->is_renewing)
 		return;
 	note_time(s, entry, now_s);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/siphash.h"
 #include "store/store.h"
 
 int zonefile_write(const struct zone *z, const char *path, const bool *cancel, char *why,
@@ -29,10 +30,27 @@ int zonefile_write(const struct zone *z, const char *path, const bool *cancel, c
 
 #define SETTLED_S 3
 
+static const uint8_t mark_key[SIPHASH_KEY_BYTES] = "volley zone file";
+
 /* The later one of the times of the content and of the inode, in seconds since 1970. */
 static int64_t newer_s(const struct stat *st)
 {
 	return st->st_mtim.tv_sec > st->st_ctim.tv_sec ? st->st_mtim.tv_sec : st->st_ctim.tv_sec;
+}
+
+static uint64_t hash_of_time(const struct timespec *time)
+{
+	const uint64_t parts[] = { (uint64_t)time->tv_sec, (uint64_t)time->tv_nsec };
+
+	return siphash24(mark_key, parts, sizeof(parts));
+}
+
+static uint64_t hash_of_content(const struct stat *st)
+{
+	const uint64_t parts[] = { st->st_dev, st->st_ino, (uint64_t)st->st_size,
+				   hash_of_time(&st->st_mtim) };
+
+	return siphash24(mark_key, parts, sizeof(parts));
 }
 
 void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
@@ -42,19 +60,12 @@ void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
 	*mark = (struct zonefile_mark){ 0 };
 	if (regular_stat(path, &st))
 		return;
-	mark->device = st.st_dev;
-	mark->number = st.st_ino;
-	mark->n_bytes = (uint64_t)st.st_size;
-	mark->changed = st.st_mtim;
-	mark->status_changed = st.st_ctim;
+	mark->is_there = true;
+	mark->content = hash_of_content(&st);
+	mark->status = hash_of_time(&st.st_ctim);
 	/* A kernel's times may be as coarse as its tick, and some file systems' two seconds. A file
 	 * system without times has 0. */
 	mark->is_settled = newer_s(&st) && newer_s(&st) + SETTLED_S <= (int64_t)clock_wall_s();
-}
-
-static bool is_same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
 /* NFS asks its server for the attributes when a file is opened, but not always at stat(). */
@@ -66,10 +77,8 @@ bool zonefile_is_unchanged(const char *path, const struct zonefile_mark *before)
 	if (fd < 0)
 		return false;
 	close(fd);
-	return st.st_dev == before->device && st.st_ino == before->number &&
-	       (uint64_t)st.st_size == before->n_bytes &&
-	       is_same_time(&st.st_mtim, &before->changed) &&
-	       is_same_time(&st.st_ctim, &before->status_changed);
+	return hash_of_content(&st) == before->content &&
+	       hash_of_time(&st.st_ctim) == before->status;
 }
 
 bool zonefile_is_other(const char *path, const struct zonefile_mark *mark)
@@ -77,7 +86,5 @@ bool zonefile_is_other(const char *path, const struct zonefile_mark *mark)
 	struct zonefile_mark now;
 
 	zonefile_mark_read(path, &now);
-	return now.number &&
-	       (now.device != mark->device || now.number != mark->number ||
-		now.n_bytes != mark->n_bytes || !is_same_time(&now.changed, &mark->changed));
+	return now.is_there && (!mark->is_there || now.content != mark->content);
 }

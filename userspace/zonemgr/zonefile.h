@@ -19,10 +19,12 @@
 int zonefile_write(const struct zone *z, const char *path, const bool *cancel, char *why,
 		   size_t why_cap) __attribute__((warn_unused_result));
 
-/* Identifies the content of a file: with another mark the file was replaced or written to. */
+/* Identifies the content of a file: with another mark the file was replaced or written to. Each
+ * zone has one, so it has hashes. Zeros: there was no file. */
 struct zonefile_mark {
-	uint64_t device, number, n_bytes; /* number 0: there was no file */
-	struct timespec changed, status_changed;
+	uint64_t content; /* of its device, its inode's number, its size and the time of its content */
+	uint64_t status; /* of the time of its inode's last change */
+	bool is_there;
 	/* its last change was some seconds before, so a later one has another time */
 	bool is_settled;
 };

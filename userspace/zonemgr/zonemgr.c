@@ -91,7 +91,7 @@ static void table_free(struct zones *table)
 	size_t i;
 
 	for (i = 0; table->entries && i < table->n; i++)
-		if (!table->entries[i]->name) /* a new entry: the others are in use */
+		if (!table->entries[i]->file) /* a new entry: the others are in use */
 			zones_entry_free(table->entries[i]);
 	free(table->entries);
 	free(table->by_apex);
@@ -125,6 +125,30 @@ static int table_new(struct zones *table, struct zones *zones, const struct zone
 	return 0;
 }
 
+/* Gives the references back that no entry has taken. */
+static void list_free(struct zones_list *list)
+{
+	for (uint32_t i = 0; list->settings && i < list->n; i++)
+		config_zone_unref(list->settings[i]);
+	free(list->settings);
+	config_zones_free(list->zones, list->n);
+	*list = (struct zones_list){ 0 };
+}
+
+/* Finds the settings of all zones, so that nothing can fail after that. */
+static int share_list(struct zones *zones, struct zones_list *list)
+{
+	list->settings = calloc(list->n + (size_t)1, sizeof(*list->settings));
+	if (!list->settings)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->n; i++) {
+		list->settings[i] = zone_pool_share(zones->pool, &list->zones[i]);
+		if (!list->settings[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Replaces the table of `zones`, and appends the entries that will leave. */
 static void table_adopt(struct zones *zones, struct zones *table, struct zones_list *list)
 {
@@ -132,7 +156,8 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 
 	zones->n_configurations++;
 	for (i = 0; i < list->n; i++) {
-		zones_set_config(table->entries[i], &list->zones[i]);
+		zones_set_config(table->entries[i], &list->zones[i], list->settings[i]);
+		list->settings[i] = NULL;
 		table->entries[i]->configuration = zones->n_configurations;
 	}
 	for (i = 0; i < zones->n; i++) {
@@ -158,16 +183,19 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 static int begin_configuration(struct zones *zones, struct zones_list *list)
 {
 	struct zones table;
-	int err = table_new(&table, zones, list);
+	int err = share_list(zones, list);
 	size_t i;
 
+	if (!err)
+		err = table_new(&table, zones, list);
 	if (err)
 		return err;
 	table_adopt(zones, &table, list);
+	zone_pool_trim(zones->pool);
 	zones->is_configuring = true;
 	for (i = 0; i < list->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
-		uint64_t number = zones_ask(entry);
+		uint32_t number = zones_ask(entry);
 
 		if (entry->loading.n_ended >= number)
 			continue; /* it could not begin */
@@ -238,11 +266,11 @@ static void begin_next(struct zones *zones)
 	struct zones_list list = zones->next;
 	int err;
 
-	zones->next = (struct zones_list){ NULL, 0, false };
+	zones->next = (struct zones_list){ 0 };
 	zones->running = zones->later;
 	zones->later = NULL;
 	err = begin_configuration(zones, &list);
-	config_zones_free(list.zones, list.n);
+	list_free(&list);
 	if (err) {
 		struct zones_waiter *over = zones->running;
 
@@ -301,7 +329,7 @@ void zones_poll(struct zones *zones)
 
 int zones_configure(struct zones *zones, struct config *config, zones_done_fn *done, void *user)
 {
-	struct zones_list list = { config->zones, config->n_zones, true };
+	struct zones_list list = { .zones = config->zones, .n = config->n_zones, .is_there = true };
 	struct zones_waiter *waiter = waiter_new(done, user);
 	int err;
 
@@ -312,13 +340,13 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
 	if (list.n)
 		withdrawal_expect(zones->env.cache);
 	if (zones->is_configuring) {
-		config_zones_free(zones->next.zones, zones->next.n);
+		list_free(&zones->next);
 		zones->next = list;
 		push_zonemgr(&zones->later, waiter);
 		return 0;
 	}
 	err = begin_configuration(zones, &list);
-	config_zones_free(list.zones, list.n);
+	list_free(&list);
 	if (err)
 		free(waiter);
 	else
@@ -408,7 +436,13 @@ void zones_keep_member(struct zones *zones, struct zones_entry *entry)
 void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 			    struct config_zone *config)
 {
-	zones_set_config(entry, config);
+	const struct config_zone *settings = zone_pool_share(zones->pool, config);
+
+	if (!settings) {
+		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
+		return;
+	}
+	zones_set_config(entry, config, settings);
 	entry->is_member = true;
 	if (entry->loading.is_changed && zones_reload(zones, entry->name, nobody_waits, NULL))
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
@@ -420,7 +454,7 @@ int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_bu
 {
 	int err;
 
-	if (entry->loading.load || zones_is_leaving(entry))
+	if (zones_is_loading(entry) || zones_is_leaving(entry))
 		return -EBUSY;
 	/* The waiter first: after the load has begun, the builder cannot be given back. */
 	err = wait_for_zonemgr(zones, entry, entry->loading.n_begun + 1, done, user);
@@ -449,6 +483,11 @@ int zones_new(struct zones **out, const struct zones_env *env)
 
 	if (!zones)
 		return -ENOMEM;
+	zones->pool = zone_pool_new();
+	if (!zones->pool) {
+		free(zones);
+		return -ENOMEM;
+	}
 	zones->env = *env;
 	zones->made_end = &zones->made;
 	zones->flush_at_ns = UINT64_MAX;
@@ -467,16 +506,14 @@ void zones_cancel(struct zones *zones)
 		tell_zonemgr(list, -ECANCELED);
 	}
 	zones_cancel_made(zones);
+	zones_clear_queue(zones);
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
 		entry->loading.n_wanted = entry->loading.n_begun;
-		if (entry->compaction.load)
-			entry->compaction.load->user = NULL;
-		entry->compaction.load = NULL;
+		zones_forget_compaction(entry);
 	}
-	config_zones_free(zones->next.zones, zones->next.n);
-	zones->next = (struct zones_list){ NULL, 0, false };
+	list_free(&zones->next);
 }
 
 void zones_free(struct zones *zones)
@@ -488,10 +525,12 @@ void zones_free(struct zones *zones)
 	zone_set_free(rcu_xchg_pointer(&zones->env.published->set, NULL));
 	if (zones->env.published->root_copy)
 		zone_set_free(rcu_xchg_pointer(&zones->env.published->root_copy->set, NULL));
+	zones_clear_queue(zones);
 	for (i = 0; i < zones->n; i++)
 		zones_entry_free(zones->entries[i]);
 	free(zones->entries);
 	free(zones->by_apex);
+	zone_pool_free(zones->pool);
 	free(zones);
 }
 

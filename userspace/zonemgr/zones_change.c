@@ -231,7 +231,7 @@ static int check_share(struct store_batch *batch, struct zones_made *made)
 static int append_to_journal(struct store_batch *batch, struct zones_made *made)
 {
 	const struct zones_entry *entry = made->entry;
-	struct store_zone known = entry->stored.known;
+	struct zones_known known = entry->stored.known;
 	int err = check_share(batch, made);
 
 	known.serial = made->net.serial_to;
@@ -240,7 +240,7 @@ static int append_to_journal(struct store_batch *batch, struct zones_made *made)
 	if (!err)
 		err = store_limit(batch, entry->apex, entry->config->journal_bytes,
 				  known.file_serial);
-	return err ? err : store_put_zone(batch, entry->apex, &known);
+	return err ? err : zones_known_put(batch, entry->apex, &known);
 }
 
 /* Writes all pending changes, or @only one, in one transaction. */
@@ -396,7 +396,7 @@ static void add_members(struct zones *zones)
 	for (size_t i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (entry->is_member && entry->life == ZONES_COMING && !entry->loading.load)
+		if (entry->is_member && entry->life == ZONES_COMING && !zones_is_loading(entry))
 			zones_enter(zones, entry);
 	}
 }
@@ -454,20 +454,23 @@ void zones_flush(struct zones *zones)
 
 int zones_add_member(struct zones *zones, struct config_zone *config)
 {
+	const struct config_zone *settings;
 	struct zones_entry *entry;
 	int err = -ENOMEM;
 
 	if (zones_get(zones, config->name))
 		return -EEXIST;
-	entry = zones_entry_new(zones, config->name);
+	settings = zone_pool_share(zones->pool, config);
+	entry = settings ? zones_entry_new(zones, config->name) : NULL;
 	if (entry)
 		err = zones_table_add(zones, entry);
 	if (err) {
+		config_zone_unref(settings);
 		if (entry)
 			zones_entry_free(entry);
 		return err;
 	}
-	zones_set_config(entry, config);
+	zones_set_config(entry, config, settings);
 	entry->is_member = true;
 	(void)zones_ask(entry);
 	return 0;

@@ -82,33 +82,35 @@ struct zones_entry *zones_get(const struct zones *zones, const char *name)
 
 struct zones_entry *zones_entry_new(struct zones *zones, const char *name)
 {
+	static const struct config_zone none;
+	const size_t name_len = strlen(name);
 	struct zones_entry *entry;
 	uint8_t folded[NAME_FOLDED_BYTES];
 	int len = fold_apex(folded, name);
 
 	if (len <= 0)
 		return NULL;
-	entry = calloc(1, sizeof(*entry) + (size_t)len);
+	entry = calloc(1, sizeof(*entry) + (size_t)len + name_len + 1);
 	if (!entry)
 		return NULL;
-	entry->config = calloc(1, sizeof(*entry->config));
-	if (!entry->config) {
-		free(entry);
-		return NULL;
-	}
+	entry->config = &none;
 	entry->owner = zones;
 	entry->apex_len = (unsigned int)len;
 	entry->apex = memcpy(entry + 1, folded, (size_t)len);
+	entry->name = memcpy((char *)(entry + 1) + len, name, name_len);
 	return entry;
 }
 
-static void forget_since(struct zones_entry *entry)
+static void compaction_free(struct zones_entry *entry)
 {
-	for (size_t i = 0; i < entry->compaction.n; i++)
-		changeset_fini(&entry->compaction.since[i]);
-	free(entry->compaction.since);
-	entry->compaction.since = NULL;
-	entry->compaction.n = entry->compaction.cap = 0;
+	struct zones_compaction *c = entry->compaction;
+
+	for (size_t i = 0; c && i < c->n; i++)
+		changeset_fini(&c->since[i]);
+	if (c)
+		free(c->since);
+	free(c);
+	entry->compaction = NULL;
 }
 
 void zones_entry_hush(struct zones_entry *entry)
@@ -117,17 +119,21 @@ void zones_entry_hush(struct zones_entry *entry)
 	sentence_clear(&entry->warning);
 	sentence_clear(&entry->stored.error);
 	sentence_clear(&entry->stored.warning);
+	free(entry->published.withdrawn);
+	entry->published.withdrawn = NULL;
 }
 
 void zones_entry_free(struct zones_entry *entry)
 {
 	zone_unref(entry->zone);
 	zone_unref(entry->edited);
-	forget_since(entry);
+	compaction_free(entry);
 	signing_free(entry->signing);
 	load_free(entry->loading.fresh);
 	zones_entry_hush(entry);
-	config_zones_free(entry->config, 1);
+	config_zone_unref(entry->config);
+	free(entry->stored.known.member);
+	free(entry->file);
 	free(entry);
 }
 
@@ -207,7 +213,7 @@ static void take_zones_entry(struct zones_entry *entry, struct load *load)
 	sentence_set(&entry->warning, "%s", load->err->warning);
 	if (load->err->n_warnings)
 		log_warn("zone %s: %s", entry->name, load->err->warning);
-	load_forget_err(load);
+	load_forget_texts(load);
 }
 
 /* --- Configured ------------------------------------------------------------------------------- */
@@ -217,20 +223,23 @@ static bool is_same_signing(const struct config_zone *a, const struct config_zon
 	return !strcmp(a->signing ? a->signing : "", b->signing ? b->signing : "");
 }
 
-void zones_set_config(struct zones_entry *entry, struct config_zone *config)
+/* True if a load with other settings may give another zone. */
+static bool is_other_load(const struct config_zone *a, const struct config_zone *b)
 {
-	struct config_zone *own = entry->config;
+	return a != b && (!verify_equal(&a->verify, &b->verify) || a->zonemd != b->zonemd ||
+			  a->serial != b->serial || !is_same_signing(a, b));
+}
 
-	entry->loading.is_changed |=
-		own->name &&
-		(strcmp(own->file, config->file) != 0 ||
-		 !verify_equal(&own->verify, &config->verify) || own->zonemd != config->zonemd ||
-		 own->serial != config->serial || !is_same_signing(own, config));
-	config_zone_fini(own);
-	*own = *config;
-	*config = (struct config_zone){ 0 };
-	entry->name = own->name;
-	entry->file = own->file;
+void zones_set_config(struct zones_entry *entry, struct config_zone *config,
+		      const struct config_zone *settings)
+{
+	entry->loading.is_changed |= entry->file && (strcmp(entry->file, config->file) != 0 ||
+						     is_other_load(entry->config, settings));
+	config_zone_unref(entry->config);
+	entry->config = settings;
+	free(entry->file);
+	entry->file = config->file;
+	config->file = NULL;
 	entry->is_member = false;
 	if (zones_is_leaving(entry))
 		entry->life = entry->life == ZONES_GONE ? ZONES_COMING : ZONES_LISTED;
@@ -241,6 +250,65 @@ void zones_set_config(struct zones_entry *entry, struct config_zone *config)
 /* --- Loading ---------------------------------------------------------------------------------- */
 
 static void begin_zones_entry(struct zones_entry *entry);
+
+/* False: no memory. */
+static bool put_in_queue(struct zones *zones, struct zones_entry *entry)
+{
+	struct zones_queue *q = &zones->queue;
+	size_t cap = q->cap ? 2 * q->cap : 1024;
+	struct zones_entry **grown = q->entries;
+
+	if (q->n == q->cap) {
+		grown = realloc(q->entries, cap * sizeof(struct zones_entry *));
+		if (!grown)
+			return false;
+		q->cap = cap;
+	}
+	q->entries = grown;
+	q->entries[q->n++] = entry;
+	entry->loading.is_queued = true;
+	return true;
+}
+
+void zones_clear_queue(struct zones *zones)
+{
+	struct zones_queue *q = &zones->queue;
+
+	for (size_t i = q->first; i < q->n; i++)
+		if (q->entries[i])
+			q->entries[i]->loading.is_queued = false;
+	free(q->entries);
+	*q = (struct zones_queue){ 0 };
+}
+
+static void leave_queue(struct zones_entry *entry)
+{
+	struct zones_queue *q = &entry->owner->queue;
+
+	for (size_t i = q->first; entry->loading.is_queued && i < q->n; i++) {
+		if (q->entries[i] != entry)
+			continue;
+		q->entries[i] = NULL;
+		entry->loading.is_queued = false;
+	}
+}
+
+/* Begins loads that wait, as many as others have ended. */
+static void begin_queued(struct zones *zones)
+{
+	struct zones_queue *q = &zones->queue;
+
+	while (zones->n_loads < ZONES_LOADS_MAX && q->first < q->n) {
+		struct zones_entry *entry = q->entries[q->first++];
+
+		if (!entry)
+			continue;
+		entry->loading.is_queued = false;
+		begin_zones_entry(entry);
+	}
+	if (q->first == q->n)
+		zones_clear_queue(zones);
+}
 
 static void note_entry_end(struct zones_entry *entry, int code)
 {
@@ -325,6 +393,7 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 static void on_ended(struct load *load)
 {
 	struct zones_entry *entry = load->user;
+	struct zones *zones;
 	char error[ERROR_CAP];
 	int code;
 
@@ -332,6 +401,8 @@ static void on_ended(struct load *load)
 		load_free(load);
 		return;
 	}
+	zones = entry->owner;
+	zones->n_loads--;
 	entry->loading.load = NULL;
 	if (has_nothing_new(entry, load))
 		load_drop_zone(load);
@@ -348,10 +419,12 @@ static void on_ended(struct load *load)
 		load_free(load);
 	}
 	note_entry_end(entry, code);
+	begin_queued(zones);
 }
 
 static void start_entry(struct zones_entry *entry, struct load *load)
 {
+	entry->owner->n_loads++;
 	struct zone *base = entry->loading.fresh ? entry->loading.fresh->zone : zones_newest(entry);
 
 	load->base = base ? zone_ref(base) : NULL;
@@ -403,7 +476,7 @@ static bool needs_zonemd(const struct zones_entry *entry)
 static void set_serial_rule(const struct zones_entry *entry, struct load *load)
 {
 	static const uint8_t none[ZONE_DIGEST_LEN];
-	const struct store_zone *known = &entry->stored.known;
+	const struct zones_known *known = &entry->stored.known;
 	struct load_serial_rule *rule = &load->serial_rule;
 
 	rule->is_on = load->source == LOAD_FILE && load->absent == LOAD_ABSENT_FAILS;
@@ -416,6 +489,20 @@ static void set_serial_rule(const struct zones_entry *entry, struct load *load)
 	rule->now_s = entry->owner->now.wall_s;
 	memcpy(rule->file_digest, known->file_digest, ZONE_DIGEST_LEN);
 	memcpy(rule->next_digest, entry->on_disk.next_digest, ZONE_DIGEST_LEN);
+}
+
+/* Reads what an earlier daemon has stored. False: no memory. */
+static bool recall_entry(struct zones_entry *entry, struct store *store)
+{
+	struct store_zone stored;
+
+	if (entry->stored.state != ZONES_STORE_UNREAD)
+		return true;
+	if (!store_get_zone(store, entry->apex, &stored) &&
+	    zones_known_set(&entry->stored.known, &stored))
+		return false;
+	entry->stored.state = ZONES_STORE_CURRENT;
+	return true;
 }
 
 static struct load *load_of_file(struct zones_entry *entry)
@@ -439,11 +526,10 @@ static struct load *load_of_file(struct zones_entry *entry)
 		return load;
 	}
 	load->store = entry->owner->env.store;
-	if (entry->stored.state == ZONES_STORE_UNREAD &&
-	    store_get_zone(load->store, entry->apex, &entry->stored.known))
-		entry->stored.known = (struct store_zone){ 0 };
-	if (entry->stored.state == ZONES_STORE_UNREAD)
-		entry->stored.state = ZONES_STORE_CURRENT;
+	if (!recall_entry(entry, load->store)) {
+		load_free(load);
+		return NULL;
+	}
 	entry->is_expired = zones_is_secondary(entry) && entry->stored.known.expires_wall_s &&
 			    entry->stored.known.expires_wall_s <= entry->owner->now.wall_s;
 	set_serial_rule(entry, load);
@@ -510,8 +596,8 @@ static int apply_since(struct zones_entry *entry, struct zone **zone)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < entry->compaction.n && !err; i++)
-		err = replay_set(zone, &entry->compaction.since[i]);
+	for (size_t i = 0; i < entry->compaction->n && !err; i++)
+		err = replay_set(zone, &entry->compaction->since[i]);
 	return err;
 }
 
@@ -524,7 +610,6 @@ static void on_compacted(struct load *load)
 		load_free(load);
 		return;
 	}
-	entry->compaction.load = NULL;
 	if (!err)
 		err = apply_since(entry, &load->zone);
 	if (!err && zones_newest(entry) && is_same_content(load->zone, zones_newest(entry))) {
@@ -537,7 +622,7 @@ static void on_compacted(struct load *load)
 		log_info("zone %s: the image made of its changes is not used: %s", entry->name,
 			 err ? err_text(err) : "the zone has changed meanwhile");
 	}
-	forget_since(entry);
+	compaction_free(entry);
 	loader_discard(entry->owner->env.loader, load);
 }
 
@@ -545,36 +630,40 @@ void zones_compact(struct zones *zones, struct zones_entry *entry)
 {
 	struct load *load;
 
-	if (entry->compaction.load || !zones_newest(entry))
+	if (entry->compaction || !zones_newest(entry))
 		return;
+	entry->compaction = calloc(1, sizeof(*entry->compaction));
 	load = load_new(entry->name, "memory", NULL, on_compacted, entry);
-	if (!load)
+	if (!load || !entry->compaction) {
+		load_free(load);
+		compaction_free(entry);
 		return;
+	}
 	load->source = LOAD_VERSION;
 	load->version = zone_ref(zones_newest(entry));
-	entry->compaction.load = load;
+	entry->compaction->load = load;
 	loader_start(zones->env.loader, load);
 }
 
 int zones_note_since(struct zones_entry *entry, const struct changeset *net)
 {
+	struct zones_compaction *c = entry->compaction;
 	struct changeset *since;
 	int err;
 
-	if (!entry->compaction.load)
+	if (!c)
 		return 0;
-	if (entry->compaction.n == entry->compaction.cap) {
-		size_t cap = entry->compaction.cap ? 2 * entry->compaction.cap : 16;
+	if (c->n == c->cap) {
+		size_t cap = c->cap ? 2 * c->cap : 16;
 
-		since = realloc(entry->compaction.since, cap * sizeof(*since));
+		since = realloc(c->since, cap * sizeof(*since));
 		if (!since)
 			return -ENOMEM;
-		entry->compaction.since = since;
-		entry->compaction.cap = cap;
+		c->since = since;
+		c->cap = cap;
 	}
-	err = changeset_load(&entry->compaction.since[entry->compaction.n], net->bytes,
-			     net->n_bytes);
-	entry->compaction.n += !err;
+	err = changeset_load(&c->since[c->n], net->bytes, net->n_bytes);
+	c->n += !err;
 	return err;
 }
 
@@ -585,7 +674,7 @@ void zones_resign(struct zones *zones, struct zones_entry *entry)
 {
 	struct load *load;
 
-	if (entry->loading.load || entry->loading.fresh || !entry->zone)
+	if (zones_is_loading(entry) || entry->loading.fresh || !entry->zone)
 		return;
 	load = load_new(entry->name, "memory", &entry->config->verify, on_ended, entry);
 	if (!load || sign_by(load, entry)) {
@@ -599,11 +688,16 @@ void zones_resign(struct zones *zones, struct zones_entry *entry)
 	zones_await(zones, entry);
 }
 
-uint64_t zones_ask(struct zones_entry *entry)
+uint32_t zones_ask(struct zones_entry *entry)
 {
 	struct zones_loading *l = &entry->loading;
 
-	if (!l->load)
+	if (l->is_queued)
+		return l->n_wanted;
+	if (!l->load && entry->owner->n_loads >= ZONES_LOADS_MAX &&
+	    put_in_queue(entry->owner, entry))
+		l->n_wanted = l->n_begun + 1;
+	else if (!l->load)
 		begin_zones_entry(entry);
 	else if (l->is_changed || l->load->source == LOAD_RESIGN ||
 		 loader_has_begun(entry->owner->env.loader, l->load))
@@ -611,17 +705,30 @@ uint64_t zones_ask(struct zones_entry *entry)
 	return l->n_wanted;
 }
 
+void zones_forget_compaction(struct zones_entry *entry)
+{
+	if (entry->compaction)
+		entry->compaction->load->user = NULL;
+	compaction_free(entry);
+}
+
+static void cancel_entry_load(struct zones_entry *entry, struct load *load)
+{
+	load->user = NULL;
+	loader_cancel(entry->owner->env.loader, load);
+}
+
 void zones_forget_load(struct zones_entry *entry)
 {
-	struct load **loads[] = { &entry->loading.load, &entry->compaction.load };
+	struct load *load = entry->loading.load;
 
-	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
-		struct load *load = *loads[i];
-
-		if (!load)
-			continue;
-		load->user = NULL;
-		*loads[i] = NULL;
-		loader_cancel(entry->owner->env.loader, load);
+	leave_queue(entry);
+	if (load) {
+		entry->loading.load = NULL;
+		entry->owner->n_loads--;
+		cancel_entry_load(entry, load);
 	}
+	if (entry->compaction)
+		cancel_entry_load(entry, entry->compaction->load);
+	compaction_free(entry);
 }

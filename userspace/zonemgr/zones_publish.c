@@ -121,6 +121,7 @@ struct edition {
 	struct zones_entry **entries;
 	struct zone_member *members;
 	uint64_t (*digests)[2];
+	struct withdrawn *withdrawn; /* is_known: there was another version */
 	struct withdrawal *withdrawal;
 	size_t n;
 	/* pointers are swapped: an entry that needs a new generation gets none, because then all
@@ -137,6 +138,7 @@ static void edition_fini(struct edition *edition)
 	free(edition->entries);
 	free(edition->members);
 	free(edition->digests);
+	free(edition->withdrawn);
 	withdrawal_free(edition->withdrawal);
 }
 
@@ -153,13 +155,24 @@ static void take_changes(struct withdrawal_zone *change, struct zones_entry *ent
 	fresh->changes = NULL;
 }
 
+/* Another version follows. After a time without one there is nothing to tell about the change. */
+static void begin_telling(struct zones_entry *entry, struct withdrawn *told)
+{
+	told->is_known = entry->zone;
+	if (entry->zone)
+		return;
+	free(entry->published.withdrawn);
+	entry->published.withdrawn = NULL;
+}
+
 /*
  * Chooses the generation for answers of the next version: the present one if the changed answers
  * are known. About the zones of an earlier daemon we know only that those whose answers we keep
  * were among them.
  */
 static void choose_generation(struct zones *zones, struct edition *edition,
-			      struct zones_entry *entry, const uint64_t digest[2])
+			      struct zones_entry *entry, const uint64_t digest[2],
+			      struct withdrawn *told)
 {
 	struct withdrawal_zone change = {
 		.slot = entry->published.slot,
@@ -167,7 +180,7 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 		.new_zone = next_zone(entry),
 		.from = { entry->published.digest[0], entry->published.digest[1] },
 		.to = { digest[0], digest[1] },
-		.told = &entry->published.withdrawn,
+		.told = told,
 	};
 	bool is_same = !memcmp(digest, entry->published.digest, sizeof(entry->published.digest));
 	bool is_fresh = entry->loading.is_due && entry->loading.fresh, is_kept = true;
@@ -176,9 +189,9 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 	uint32_t gen = 0;
 
 	if (is_fresh || !is_same)
-		entry->published.withdrawn = (struct withdrawn){ .is_known = entry->zone };
+		begin_telling(entry, told);
 	if (is_set_anew)
-		entry->published.withdrawn.all = "the settings have changed";
+		told->all = "the settings have changed";
 	if (entry->zone && change.new_zone && !is_same && !is_set_anew) {
 		take_changes(&change, entry);
 		gen = withdrawal_plan(edition->withdrawal, &change);
@@ -205,9 +218,11 @@ static int edition_init(struct edition *edition, struct zones *zones, size_t cap
 		.entries = calloc(cap + 1, sizeof(struct zones_entry *)),
 		.members = calloc(cap + 1, sizeof(*edition->members)),
 		.digests = calloc(cap + 1, sizeof(*edition->digests)),
+		.withdrawn = calloc(cap + 1, sizeof(*edition->withdrawn)),
 		.withdrawal = withdrawal_new(zones->env.cache),
 	};
-	if (edition->entries && edition->members && edition->digests && edition->withdrawal)
+	if (edition->entries && edition->members && edition->digests && edition->withdrawn &&
+	    edition->withdrawal)
 		return 0;
 	edition_fini(edition);
 	return -ENOMEM;
@@ -218,7 +233,7 @@ static void edition_add(struct edition *edition, struct zones *zones, struct zon
 	size_t k = edition->n++;
 
 	entry_digest(zones, entry, edition->digests[k]);
-	choose_generation(zones, edition, entry, edition->digests[k]);
+	choose_generation(zones, edition, entry, edition->digests[k], &edition->withdrawn[k]);
 	edition->members[k] = (struct zone_member){ .apex = entry->apex,
 						    .apex_len = entry->apex_len,
 						    .zone = next_zone(entry),
@@ -360,11 +375,24 @@ static int withdraw_publish(struct zones *zones, const struct edition *edition)
 	return 0;
 }
 
-static void log_withdrawn(const struct zones_entry *entry)
+/* Keeps the report of a change until the next one. Without memory there is none. */
+static void note_withdrawn(struct zones_entry *entry, const struct withdrawn *w)
 {
-	const struct withdrawn *w = &entry->published.withdrawn;
+	struct withdrawn *kept = entry->published.withdrawn;
 
 	if (!w->is_known)
+		return;
+	if (!kept)
+		kept = entry->published.withdrawn = malloc(sizeof(*kept));
+	if (kept)
+		*kept = *w;
+}
+
+static void log_withdrawn(const struct zones_entry *entry)
+{
+	const struct withdrawn *w = entry->published.withdrawn;
+
+	if (!w)
 		return;
 	if (w->all)
 		log_info("zone %s: all cached answers withdrawn: %s", entry->name, w->all);
@@ -436,6 +464,14 @@ static void settle_publish(struct zones *zones, struct zones_entry *entry, bool 
 	}
 }
 
+static void settle_edition(struct zones *zones, const struct edition *edition, bool is_old_free)
+{
+	for (size_t i = 0; i < edition->n; i++) {
+		note_withdrawn(edition->entries[i], &edition->withdrawn[i]);
+		settle_publish(zones, edition->entries[i], is_old_free);
+	}
+}
+
 /* --- For the resolver ------------------------------------------------------------------------- */
 
 /* Makes the set of the root copy; NULL if there is none. There is at most one hidden zone. */
@@ -483,7 +519,6 @@ int zones_publish(struct zones *zones)
 	struct zone_set *set = NULL, *old, *hidden = NULL;
 	struct edition edition;
 	int err = edition_of_all(&edition, zones);
-	size_t i;
 
 	if (err)
 		return err;
@@ -507,8 +542,7 @@ int zones_publish(struct zones *zones)
 			zone_set_free(old);
 			zone_set_free(hidden);
 		}
-		for (i = 0; i < edition.n; i++)
-			settle_publish(zones, edition.entries[i], !err);
+		settle_edition(zones, &edition, !err);
 		settle_hidden(zones, !err);
 		(void)forget_changed(zones);
 		zones_made_served(zones);
@@ -565,8 +599,7 @@ static int swap_publish(struct zones *zones, struct edition *edition)
 		zone_set_swap(set, edition->members[i].apex, edition->members[i].apex_len,
 			      edition->members[i].zone);
 	err = withdraw_publish(zones, edition);
-	for (size_t i = 0; i < edition->n; i++)
-		settle_publish(zones, edition->entries[i], !err);
+	settle_edition(zones, edition, !err);
 	return err;
 }
 

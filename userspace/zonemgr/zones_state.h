@@ -8,6 +8,7 @@
 #define VOLLEY_ZONEMGR_ZONES_STATE_H
 
 #include "base/clock.h"
+#include "config/zone_pool.h"
 #include "zonemgr/entry.h"
 #include "zonemgr/zones_env.h"
 
@@ -24,8 +25,17 @@ struct zones_waiter {
 /* The zones that a configuration names. */
 struct zones_list {
 	struct config_zone *zones;
+	/* the settings of each, as a reference, once the configuration begins; NULL: not yet */
+	const struct config_zone **settings;
 	uint32_t n;
 	bool is_there;
+};
+
+/* Entries whose load begins when others have ended, in the order of asking, from .first to .n. An
+ * entry that has gone left NULL behind. */
+struct zones_queue {
+	struct zones_entry **entries;
+	size_t first, n, cap;
 };
 
 /* A change that is made but not served yet. */
@@ -43,10 +53,14 @@ struct zones_made {
 
 struct zones {
 	struct zones_env env;
-	struct clock_now now; /* zones_set_time() */
+	struct clock_now now;   /* zones_set_time() */
+	struct zone_pool *pool; /* the settings of all entries */
 	struct zones_entry **entries;
 	struct zones_entry **by_apex; /* the same, sorted by zones_compare() */
 	size_t n, cap;
+
+	struct zones_queue queue;
+	size_t n_loads; /* entries with a load: at most ZONES_LOADS_MAX, unless memory is short */
 
 	struct zones_waiter *singles;        /* each waits for one zone */
 	struct zones_waiter *running;        /* wait for the configuration that is being loaded */
@@ -67,6 +81,10 @@ struct zones {
 	size_t n_awaited; /* entries whose load the configuration still waits for */
 };
 
+/* A load has memory of its own, so of a million zones only a few have one at a time. More than the
+ * loader's threads can end while control does something else. */
+#define ZONES_LOADS_MAX 512u
+
 /* Compares pointers to entries, for qsort(): the order of zones.by_apex. */
 int zones_compare(const void *a, const void *b);
 
@@ -83,6 +101,10 @@ uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *bui
  * -ENOMEM. */
 int zones_note_since(struct zones_entry *entry, const struct changeset *net)
 	__attribute__((warn_unused_result));
+/* No entry waits for its load any more: the loads do not begin. */
+void zones_clear_queue(struct zones *zones);
+/* The image that a compaction makes is not used. It ends by itself. */
+void zones_forget_compaction(struct zones_entry *entry);
 /* Makes a flush due soon. */
 void zones_flush_soon(struct zones *zones);
 /* A publish has failed: a publish of all zones follows somewhat later. */
@@ -101,8 +123,12 @@ void zones_enter(struct zones *zones, struct zones_entry *entry);
 /* A member was loaded, or goes: all zones are published soon. */
 void zones_member_loaded(struct zones *zones);
 
-/* Takes over the configuration of the zone, and sets *config to zeros. */
-void zones_set_config(struct zones_entry *entry, struct config_zone *config);
+/*
+ * Gives the entry its settings, a reference that it takes over, and the file of *config, which is
+ * NULL then.
+ */
+void zones_set_config(struct zones_entry *entry, struct config_zone *config,
+		      const struct config_zone *settings);
 
 /* Puts an entry into the table. 0 or -ENOMEM. */
 int zones_table_add(struct zones *zones, struct zones_entry *entry)

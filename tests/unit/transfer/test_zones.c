@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "config/zone_pool.h"
 #include "dns/name.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer.h"
@@ -69,20 +70,27 @@ static void each_is_found_until_it_goes(void **state)
 	free(zones.buckets);
 }
 
-static void what_it_is_told_is_a_copy(void **state)
+/* Control's references and this thread's are counted together. */
+static void settings_stay_as_long_as_a_zone_has_them(void **state)
 {
-	struct transfer_zone *zone = transfer_zone_new(apex_of(1), &config);
-	const struct config_zone bare = { .transfer_s = 18 };
+	struct zone_pool *pool = zone_pool_new();
+	struct config_zone first = { .transfer_s = 17 }, second = { .transfer_s = 18 };
+	const struct config_zone *of_first = zone_pool_share(pool, &first);
+	const struct config_zone *of_second = zone_pool_share(pool, &second);
+	struct transfer_zone *zone = transfer_zone_new(apex_of(1), of_first);
 
 	(void)state;
-	assert_string_equal(zone->config.primaries[1], "two");
-	assert_ptr_not_equal(zone->config.primaries[1], primaries[1]);
-	assert_null(zone->config.primaries[2]);
-	assert_string_equal(zone->config.allow_transfer.rules[0].key, "k1.");
-	assert_null(zone->config.notify);
-	transfer_zone_adopt(zone, transfer_zone_new(apex_of(1), &bare));
-	assert_null(zone->config.primaries);
-	assert_int_equal(zone->config.transfer_s, 18);
+	assert_ptr_equal(zone->config, of_first);
+	config_zone_unref(of_first);
+	zone_pool_trim(pool);
+	assert_int_equal(zone_pool_n(pool), 2);
+	assert_int_equal(zone->config->transfer_s, 17);
+	transfer_zone_adopt(zone, transfer_zone_new(apex_of(1), of_second));
+	zone_pool_trim(pool);
+	assert_int_equal(zone_pool_n(pool), 1);
+	config_zone_unref(of_second);
+	zone_pool_free(pool);
+	assert_int_equal(zone->config->transfer_s, 18);
 	transfer_zone_free(zone);
 }
 
@@ -134,7 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_found_until_it_goes),
-		cmocka_unit_test(what_it_is_told_is_a_copy),
+		cmocka_unit_test(settings_stay_as_long_as_a_zone_has_them),
 		cmocka_unit_test(times_keep_their_bounds),
 		cmocka_unit_test(who_does_not_answer_is_left_alone),
 	};

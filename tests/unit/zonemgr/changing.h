@@ -63,10 +63,10 @@ static inline void know_file(const struct zone *z)
 	struct store_batch *batch;
 
 	entry.stored.known =
-		(struct store_zone){ .serial = zone_serial(z), .file_serial = zone_serial(z) };
+		(struct zones_known){ .serial = zone_serial(z), .file_serial = zone_serial(z) };
 	zone_digest(z, entry.stored.known.file_digest);
 	MUST(!store_begin(madezones_env(zones)->store, &batch));
-	MUST(!store_put_zone(batch, entry.apex, &entry.stored.known));
+	MUST(!zones_known_put(batch, entry.apex, &entry.stored.known));
 	MUST(!store_commit(batch));
 }
 

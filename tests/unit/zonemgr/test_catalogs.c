@@ -187,8 +187,8 @@ static void know_all(void)
 
 	MUST(!store_begin(store, &batch));
 	for (size_t i = 0; i < zones_n(zones); i++)
-		MUST(!store_put_zone(batch, zones_at(zones, i)->apex,
-				     &zones_at(zones, i)->stored.known));
+		MUST(!zones_known_put(batch, zones_at(zones, i)->apex,
+				      &zones_at(zones, i)->stored.known));
 	MUST(!store_commit(batch));
 }
 

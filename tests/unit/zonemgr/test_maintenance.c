@@ -62,7 +62,7 @@ static int begin(void **state)
 	};
 	entry.apex_len = (unsigned)name_from_text(apex, sizeof(apex), name, strlen(name));
 	entry.zone = make(1);
-	entry.stored.known = (struct store_zone){ .serial = 1, .file_serial = 1 };
+	entry.stored.known = (struct zones_known){ .serial = 1, .file_serial = 1 };
 	zone_digest(entry.zone, entry.stored.known.file_digest);
 	zones = madezones_new(&env, entries, 1);
 	zones_set_time(zones, &(struct clock_now){ .ns = S });
@@ -100,7 +100,7 @@ static void change_to(unsigned serial, size_t n_bytes)
 	entry.stored.known.serial = serial;
 	MUST(!store_begin(madezones_env(zones)->store, &batch));
 	MUST(!storing_append(batch, entry.apex, zone_serial(entry.zone), serial, n_bytes));
-	MUST(!store_put_zone(batch, entry.apex, &entry.stored.known));
+	MUST(!zones_known_put(batch, entry.apex, &entry.stored.known));
 	MUST(!store_commit(batch));
 	entry.stored.unwritten_bytes += n_bytes;
 	zone_unref(entry.zone);
@@ -213,12 +213,12 @@ static void a_zone_that_is_new(void **state)
 	struct store_zone known;
 
 	(void)state;
-	entry.stored.known = (struct store_zone){ 0 };
+	entry.stored.known = (struct zones_known){ 0 };
 	zone_digest(entry.zone, fresh.file_digest);
 	maintenance_served(maintenance, &entry, &fresh);
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
 			 ERR_NOT_FOUND);
-	entry.stored.known = (struct store_zone){ 0 };
+	entry.stored.known = (struct zones_known){ 0 };
 	zones_store_soon(&entry);
 	tick(100 * S); /* a member that is not served yet is as new */
 	maintenance_served(maintenance, &entry, &fresh);
@@ -481,6 +481,7 @@ static const struct gone_row gone_rows[] = {
 static void assert_gone(const struct gone_row *row, bool is_being_written)
 {
 	struct pollfd ready = { .fd = background_fd(background), .events = POLLIN };
+	struct store_zone known;
 	char err[256];
 
 	print_message("  %s\n", row->label);
@@ -498,8 +499,7 @@ static void assert_gone(const struct gone_row *row, bool is_being_written)
 		background_poll(background);
 	}
 	assert_int_equal(is_there(), row->stays);
-	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex,
-					&entry.stored.known),
+	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
 			 ERR_NOT_FOUND);
 }
 

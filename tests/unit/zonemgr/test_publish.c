@@ -12,6 +12,7 @@
 
 #include "cache/memory.h"
 #include "zonemgr/loader.h"
+#include "zonemgr/zones_state.h"
 #include "tests/lib/madezones.h"
 #include "tests/unit/engine/world.h"
 #include "tests/unit/zone/zone_text.h"
@@ -143,6 +144,8 @@ static void end(void)
 	zone_set_free(published.set);
 	zone_free(entry.zone);
 	entry.zone = NULL;
+	zones_entry_hush(&entry);
+	zones_entry_hush(&below);
 	published.set = NULL;
 	cache_free(madezones_env(zones)->cache);
 	cache_memory_release(&memory);
@@ -153,7 +156,7 @@ static void order_of_a_change(void **state)
 {
 	(void)state;
 	begin();
-	assert_false(entry.published.withdrawn.is_known); /* nothing was there before */
+	assert_null(entry.published.withdrawn); /* nothing was there before */
 	make_due(make_zone(2, 2));
 	madezones_env(zones)->grace = inspect;
 	assert_int_equal(zones_publish(zones), 0);
@@ -162,15 +165,15 @@ static void order_of_a_change(void **state)
 	assert_int_equal(slot()->last_gen, before.last_gen);
 	assert_true(slot()->digest[0] != before.digest[0] && slot()->digest[0]);
 	assert_true(is_cached("c.z.test", false));
-	assert_int_equal(entry.published.withdrawn.n_names, 2);
-	assert_int_equal(entry.published.withdrawn.n_answers, 2);
+	assert_int_equal(entry.published.withdrawn->n_names, 2);
+	assert_int_equal(entry.published.withdrawn->n_answers, 2);
 
 	madezones_env(zones)->grace = no_readers;
 	make_due(make_zone(2, 2)); /* the same content */
 	assert_int_equal(zones_publish(zones), 0);
 	assert_true(is_cached("c.z.test", false));
-	assert_true(entry.published.withdrawn.is_known && !entry.published.withdrawn.all);
-	assert_int_equal(entry.published.withdrawn.n_names, 0);
+	assert_true(entry.published.withdrawn && !entry.published.withdrawn->all);
+	assert_int_equal(entry.published.withdrawn->n_names, 0);
 	cache_zone_flush(madezones_env(zones)->cache,
 			 entry.published.slot); /* and a change behind that */
 	assert_int_equal(zones_publish(zones), 0);
@@ -374,13 +377,13 @@ static void other_settings(void **state)
 	assert_true(is_cached("c.z.test", false));
 	assert_int_equal(zones_set_settings(zones, 1), 0);
 	assert_false(is_cached("c.z.test", false));
-	assert_non_null(entry.published.withdrawn.all);
+	assert_non_null(entry.published.withdrawn->all);
 	assert_int_equal(slot()->gen, entry.published.gen);
 	ask_for(engine, "c.z.test", false);
 	make_due(make_zone(2, 2)); /* what follows is a change as any */
 	assert_int_equal(zones_publish(zones), 0);
 	assert_true(is_cached("c.z.test", false));
-	assert_int_equal(entry.published.withdrawn.n_names, 2);
+	assert_int_equal(entry.published.withdrawn->n_names, 2);
 	end();
 }
 
@@ -393,7 +396,7 @@ static void other_settings_and_another_zone(void **state)
 	make_due(make_zone(2, 2));
 	assert_int_equal(zones_publish(zones), 0);
 	assert_false(is_cached("c.z.test", false));
-	assert_non_null(entry.published.withdrawn.all);
+	assert_non_null(entry.published.withdrawn->all);
 	end();
 }
 
@@ -407,7 +410,7 @@ static unsigned publish_compared(struct zone *base, unsigned b)
 	entry.loading.fresh->changes =
 		changes_new(entry.zone, entry.zone, &entry.loading.fresh->refusal);
 	assert_int_equal(zones_publish(zones), 0);
-	return (unsigned)entry.published.withdrawn.n_names;
+	return (unsigned)entry.published.withdrawn->n_names;
 }
 
 static void what_the_loader_compared(void **state)
