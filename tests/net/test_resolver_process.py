@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The resolver's process may crash, hang, grow or write nonsense: this costs the questions that it has, and
-nothing else.
+The resolver's process may crash, hang, grow or write nonsense: this costs the question that is the
+reason, and nothing else.
 """
 import itertools
 import os
@@ -14,7 +14,7 @@ import dns.rcode
 import pytest
 
 from dnstree import ALLOW, ask, codes, query, records
-from netlab import BIN, TOOLS, has_ended, process_of, status_of, threads_of, wait_for
+from netlab import BIN, TOOLS, V4, has_ended, process_of, status_of, threads_of, wait_for
 from upstreams import Netns, Scripted, address_answer
 
 UPSTREAM = "127.0.0.9"
@@ -130,7 +130,7 @@ class Loop(threading.Thread):
 
 
 def test_killed_in_a_loop(lab, daemon, upstream):
-    """Hits and names of zones are all answered; a name from upstream may fail, and is never wrong."""
+    """All is answered: the next process is asked what the last one had."""
     del upstream
     daemon.start(recursion=FORWARDING)
     hits = Loop(lab, itertools.repeat("www.example.com."))
@@ -141,30 +141,33 @@ def test_killed_in_a_loop(lab, daemon, upstream):
         wait_for("the next one", lambda pid=pid: resolver(daemon) not in (0, pid))
         assert answered(lab, f"after{n}.lab.")
     assert all(one.rcode() == 0 and one.answer for one in hits.stop())
-    said = misses.stop()
-    assert all(one.rcode() == 2 or records(one) == ANSWER for one in said)
-    assert sum(one.rcode() == 2 for one in said) <= 20
-    assert state(daemon)["process_restarts"] == 20
+    assert all(records(one) == ANSWER for one in misses.stop())
+    assert state(daemon)["process_restarts"] == 20 and counters(daemon)["lost"] == 0
     assert any("ended after" in text for text in daemon.status()["degraded"])
 
 
 def test_an_abort_costs_its_question_alone(lab, poisoned, upstream):
+    """It is asked twice. Others, of two workers, are under way meanwhile."""
     del upstream
-    poisoned.start(recursion=FORWARDING)
+    poisoned.start(server={"listen": [V4], "workers": 2}, recursion=FORWARDING)
+    others = [Loop(lab, (f"n{n}.other{i}.lab." for n in itertools.count())) for i in range(2)]
     for n in range(50):
         assert rcode(lab, f"crash{n}.lab.") == "SERVFAIL"
-        assert answered(lab, f"other{n}.lab.")
-    assert state(poisoned)["process_restarts"] == 50
+    n_others = 0
+    for loop in others:
+        came = loop.stop()
+        assert all(records(one) == ANSWER for one in came)
+        n_others += len(came)
+    assert state(poisoned)["process_restarts"] == 100
     said = counters(poisoned)
-    assert said["lost"] == 50 and said["answered"] == 50 and said["outstanding"] == 0
-    assert said["asked"] == 100
+    assert said["lost"] == 50 and said["answered"] == n_others and said["outstanding"] == 0
+    assert said["asked"] == 50 + n_others and said["suspected"] == 0
 
 
 def test_a_question_that_crashed_it_twice_is_refused(lab, poisoned, upstream):
     del upstream
     poisoned.start(recursion=FORWARDING)
-    for _ in range(2):
-        assert rcode(lab, "crash.lab.") == "SERVFAIL"
+    assert rcode(lab, "crash.lab.") == "SERVFAIL"
     wait_for("the third one", lambda: resolver(poisoned))
     for name in ("crash.lab.", "CRASH.lab."):
         assert rcode(lab, name) == "SERVFAIL"
@@ -178,7 +181,7 @@ def test_nonsense_ends_it(lab, poisoned, upstream):
     poisoned.start(recursion=FORWARDING)
     assert rcode(lab, "lies.lab.") == "SERVFAIL"
     assert answered(lab, "other.lab.")
-    assert state(poisoned)["process_restarts"] == 1
+    assert state(poisoned)["process_restarts"] == 2
     assert "make no sense" in poisoned.log()
 
 
@@ -187,8 +190,8 @@ def test_growth_ends_it(lab, poisoned, upstream):
     poisoned.start(recursion={**FORWARDING, "memory-max": "100M"})
     assert answered(lab, "other0.lab.") and state(poisoned)["process_bytes"] < 100 << 20
     assert rcode(lab, "grows.lab.") in ("NOERROR", "SERVFAIL"), "it may end before the reply"
-    wait_for("its end", lambda: state(poisoned)["process_restarts"] == 1)
-    assert answered(lab, "other1.lab.") and state(poisoned)["process_restarts"] == 1
+    wait_for("its end", lambda: state(poisoned)["process_restarts"] >= 1)
+    assert answered(lab, "other1.lab.")
     assert "more memory than recursion.memory-max" in poisoned.log()
 
 

@@ -24,10 +24,10 @@
  *	                   ▲                                                   │
  *	                   └──── at once; after many ends in a minute: 1 s ◄───┘
  *
- * At an end, the questions under way come back with SERVFAIL (a stale answer where the engine has
- * one); questions that come until the next process serves wait for it, no longer than their
- * deadline, which also holds while a process hangs. A question that was under way at two ends
- * within a minute is refused for a minute (querier/suspects.h).
+ * At an end, the questions under way are asked again, of the next process; those that come until
+ * it serves wait for it. Each waits no longer than its deadline, which also holds while a process
+ * hangs: SERVFAIL, or a stale answer where the engine has one. If the process has failed, trials
+ * show which question is the reason (querier/trials.h): it is refused for a minute.
  *
  * A question is the caller's memory. It belongs to the querier from querier_submit() until the
  * caller gets it back from querier_take() or from its inbox. Its answer is valid until
@@ -91,7 +91,7 @@ struct querier_report {
 	uint64_t n_restarts;
 	uint64_t rss_bytes; /* 0: it does not run */
 	pid_t pid;          /* 0: it does not run */
-	bool refuses;       /* questions that were under way at two ends */
+	bool refuses;       /* questions that have ended it */
 	char libunbound[32];
 	char problem[192]; /* why it does not run, or ended of late; "": all is well */
 };

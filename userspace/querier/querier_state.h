@@ -12,7 +12,7 @@
 #include "resolver/resolver_counters.h"
 #include "resolver/targets.h"
 
-#define WATCH_STARTS 64 /* the times of the last starts */
+#define WATCH_STARTS 128 /* the times of the last starts: two for each question that crashes */
 
 struct querier {
 	uint8_t *config; /* of config_wire_write(), for each process */
@@ -34,8 +34,10 @@ struct querier {
 	struct session *past; /* ended; their memory is perhaps still used by a desk */
 	uint64_t starts_ns[WATCH_STARTS];
 	uint64_t n_starts;
-	uint64_t memory_max_bytes; /* 0: no limit */
-	cpu_set_t cpus;            /* of this thread, as the process was told */
+	uint64_t isolated_until_ns; /* the latest end of the isolation of `now` */
+	bool has_failed;            /* the last process; it was not killed */
+	uint64_t memory_max_bytes;  /* 0: no limit */
+	cpu_set_t cpus;             /* of this thread, as the process was told */
 
 	/* Under the lock: what others read of it. The watching thread may read them without. */
 	pthread_mutex_t lock;

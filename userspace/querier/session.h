@@ -48,6 +48,8 @@ struct session {
 	uint64_t resident_bytes;                   /* atomic; 0: not known */
 	uint64_t knocked_ns[RESOLVER_THREADS_MAX]; /* 0: the thread has made a round since */
 	bool is_nonsense; /* atomic: a worker has read from a ring what no resolver of ours writes */
+	bool is_isolated; /* atomic: only questions that are tried may be sent */
+	bool was_killed;  /* from outside; it has not failed. Known before desks see the end */
 	bool is_quiet;    /* atomic: a thread has not answered a knock yet; perhaps it hangs */
 	struct session *next;
 };

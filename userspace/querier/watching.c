@@ -24,17 +24,19 @@
 #include "base/parent.h"
 #include "base/sandbox.h"
 #include "querier/querier_state.h"
+#include "querier/trials.h"
 
-#define WATCH_MS       250
-#define WATCH_DOWN_MS  50    /* while nothing serves: how often lines are looked at */
-#define START_MS       30000 /* libunbound may have large files to read */
-#define END_MS         2000
-#define RETRY_NS       1000000000ULL /* after a start that failed, or many ends in a minute */
-#define MANY_STARTS_NS 60000000000ULL
-#define QUIET_NS       1000000000ULL /* without a round of a thread: it gets a knock */
-#define HANG_NS        4000000000ULL /* after the knock: it hangs */
-#define WEIGH_NS       1000000000ULL
-#define PROBLEM_NS     60000000000ULL /* how long the last end is shown */
+#define WATCH_MS          250
+#define WATCH_ISOLATED_MS 5
+#define WATCH_DOWN_MS     50    /* while nothing serves, or trials wait: how often desks look */
+#define START_MS          30000 /* libunbound may have large files to read */
+#define END_MS            2000
+#define RETRY_NS          1000000000ULL /* after a start that failed, or many ends in a minute */
+#define MANY_STARTS_NS    60000000000ULL
+#define QUIET_NS          1000000000ULL /* without a round of a thread: it gets a knock */
+#define HANG_NS           4000000000ULL /* after the knock: it hangs */
+#define WEIGH_NS          1000000000ULL
+#define PROBLEM_NS        60000000000ULL /* how long the last end is shown */
 
 /* --- The end of a process --------------------------------------------------------------------- */
 
@@ -100,6 +102,12 @@ static void count_ended(struct querier *q)
 		   c->limited_upstream + c->stopped;
 }
 
+/* Without a status, a process above it was killed. */
+static bool was_killed_outside(int status)
+{
+	return !status || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 /* Takes the process out of service, before it is known to be gone. */
 static void retire_session(struct querier *q, struct session *s, const char *why)
 {
@@ -108,6 +116,8 @@ static void retire_session(struct querier *q, struct session *s, const char *why
 
 	session_kill(s);
 	status = session_reap(s); /* first: afterwards it writes no more replies */
+	s->was_killed = !*why && was_killed_outside(status);
+	q->has_failed = !s->was_killed;
 	__atomic_store_n(&q->ended_ns, clock_ns(), __ATOMIC_RELAXED);
 	__atomic_store_n(&q->now, NULL, __ATOMIC_SEQ_CST);
 	describe_end(s, status, why, text, sizeof(text));
@@ -185,6 +195,8 @@ static int start_session(struct querier *q, struct session **out)
 		session_free(s);
 		return code;
 	}
+	s->is_isolated = q->has_failed;
+	q->isolated_until_ns = clock_ns() + TRIALS_NS;
 	__atomic_store_n(&q->now, s, __ATOMIC_SEQ_CST);
 	ring_all(q);
 	*out = s;
@@ -201,6 +213,27 @@ static uint64_t next_start_ns(const struct querier *q, int last_code, uint64_t n
 }
 
 /* --- Looking after it ------------------------------------------------------------------------- */
+
+/* The desks have sorted out what the last process had, and all of it has been tried. */
+static bool is_sorted_out(const struct querier *q, const struct session *s)
+{
+	for (unsigned int i = 0; i < q->n_desks; i++)
+		if (__atomic_load_n(&q->desks[i].used, __ATOMIC_SEQ_CST) != s)
+			return false;
+	return trials_are_done(&q->suspects->trials);
+}
+
+/* How long to sleep while questions are tried. */
+static int look_at_trials(const struct querier *q, struct session *s)
+{
+	if (s->is_isolated && (is_sorted_out(q, s) || clock_ns() > q->isolated_until_ns)) {
+		__atomic_store_n(&s->is_isolated, false, __ATOMIC_SEQ_CST);
+		ring_all(q);
+	}
+	if (s->is_isolated)
+		return WATCH_ISOLATED_MS;
+	return trials_are_done(&q->suspects->trials) ? WATCH_MS : WATCH_DOWN_MS;
+}
 
 static bool has_outstanding(const struct querier *q)
 {
@@ -317,9 +350,12 @@ static void follow_affinity(struct querier *q, const struct session *s)
 
 static struct session *watch_session(struct querier *q, struct session *s)
 {
+	int ms = look_at_trials(q, s);
 	const char *why;
 
-	sleep_watch(q, s, WATCH_MS);
+	sleep_watch(q, s, ms);
+	if (ms < WATCH_MS)
+		ring_all(q); /* a desk may try the next one */
 	free_past(q);
 	session_tell_log(s);
 	follow_affinity(q, s);

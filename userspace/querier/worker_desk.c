@@ -9,131 +9,11 @@
 #include "base/clock.h"
 #include "dns/edns.h"
 #include "dns/proto.h"
+#include "querier/tickets.h"
+#include "querier/trials.h"
 #include "resolver/answer.h"
 
-static const struct outcome outcome_ended = {
-	.rcode = DNS_RCODE_SERVFAIL,
-	.ede_code = DNS_EDE_OTHER,
-	.text = "the resolver ended while it asked",
-};
-
-static const struct outcome outcome_refused = {
-	.rcode = DNS_RCODE_SERVFAIL,
-	.ede_code = DNS_EDE_OTHER,
-	.text = "the resolver ended twice while it asked this",
-};
-
-static const struct outcome outcome_waited = {
-	.rcode = DNS_RCODE_SERVFAIL,
-	.ede_code = DNS_EDE_OTHER,
-	.text = "the resolver was not ready in time",
-};
-
-static const struct outcome outcome_overdue = {
-	.rcode = DNS_RCODE_SERVFAIL,
-	.ede_code = DNS_EDE_NO_REACHABLE_AUTHORITY, /* as a question that times out there */
-	.text = "the resolver did not answer in time",
-};
-
-static const struct outcome outcome_no_ticket = {
-	.rcode = DNS_RCODE_SERVFAIL,
-	.ede_code = DNS_EDE_OTHER,
-	.text = "too many questions are outstanding",
-};
-
-static const struct outcome outcome_memory = {
-	.rcode = DNS_RCODE_SERVFAIL,
-	.ede_code = DNS_EDE_OTHER,
-	.text = "out of memory",
-};
-
-static const struct outcome outcome_stop = {
-	.rcode = DNS_RCODE_SERVFAIL,
-	.ede_code = DNS_EDE_NOT_READY,
-	.text = "the resolver stops",
-};
-
 #define EXPIRE_NS 50000000ULL /* between two looks at the deadlines of all sent questions */
-
-static void count_desk(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
-}
-
-/* --- Tickets ---------------------------------------------------------------------------------- */
-
-static struct ticket *ticket_of(const struct worker_desk *desk, const struct resolver_question *q)
-{
-	return &desk->tickets[q->hash];
-}
-
-static bool take_ticket(struct worker_desk *desk, struct resolver_question *q)
-{
-	struct ticket *t;
-
-	if (desk->free) {
-		t = &desk->tickets[desk->free - 1];
-		desk->free = t->next_free;
-	} else if (desk->n_fresh < desk->n_tickets) {
-		t = &desk->tickets[desk->n_fresh++];
-	} else {
-		return false;
-	}
-	t->question = q;
-	t->turn++;
-	t->is_sent = false;
-	q->hash = (uint64_t)(t - desk->tickets);
-	count_desk(&desk->counters.outstanding, 1);
-	return true;
-}
-
-static void give_ticket(struct worker_desk *desk, struct ticket *t)
-{
-	t->question = NULL;
-	t->is_sent = false;
-	t->next_free = desk->free;
-	desk->free = (uint32_t)(t - desk->tickets) + 1;
-	count_desk(&desk->counters.outstanding, (uint64_t)-1);
-}
-
-static void list_question(struct desk_list *list, struct resolver_question *q)
-{
-	q->link.next = NULL;
-	*list->end = q;
-	list->end = (struct resolver_question **)(void *)&q->link.next;
-}
-
-static void finish_ticket(struct worker_desk *desk, struct ticket *t, const struct outcome *o)
-{
-	struct resolver_question *q = t->question;
-
-	give_ticket(desk, t);
-	question_set_outcome(q, o);
-	list_question(&desk->done, q);
-}
-
-/* The question comes back, and its ticket stays taken: the process may still reply. */
-static void return_overdue(struct worker_desk *desk, struct ticket *t)
-{
-	struct resolver_question *q = t->question;
-
-	t->suspect = suspects_hash(desk->suspects, q);
-	t->question = NULL;
-	q->is_known = false;
-	question_set_outcome(q, &outcome_overdue);
-	list_question(&desk->done, q);
-}
-
-/* A question that gets no ticket. */
-static void return_at_once(struct resolver_question *q, const struct outcome *o)
-{
-	struct inbox_chain chain = { 0 };
-
-	q->is_known = false;
-	question_set_outcome(q, o);
-	inbox_chain_add(&chain, &q->link);
-	inbox_put(q->inbox, &chain);
-}
 
 /* --- Replies ---------------------------------------------------------------------------------- */
 
@@ -177,13 +57,13 @@ static void finish_by_reply(struct worker_desk *desk, struct ticket *t,
 	};
 
 	if ((head->has_msg || text) && answer_new(&o, desk->copied, head->msg_bytes, text, NULL)) {
-		finish_ticket(desk, t, &outcome_memory);
+		ticket_finish(desk, t, DESK_MEMORY);
 		return;
 	}
 	if (!head->has_msg)
 		o.msg = NULL;
 	t->question->is_known = head->is_known;
-	finish_ticket(desk, t, &o);
+	ticket_finish_by(desk, t, &o);
 	answer_put(o.answer);
 }
 
@@ -204,7 +84,7 @@ static bool take_desk_reply(struct worker_desk *desk, int64_t bytes)
 	if (t->question)
 		finish_by_reply(desk, t, &head);
 	else
-		give_ticket(desk, t); /* too late */
+		ticket_give(desk, t); /* too late */
 	return true;
 }
 
@@ -250,49 +130,90 @@ static bool send_question(struct worker_desk *desk, const struct resolver_questi
 	return t->is_sent;
 }
 
-static void put_in_line(struct worker_desk *desk, struct resolver_question *q)
+/* A question that has been refused since it came. */
+static bool refuse_suspect(struct worker_desk *desk, struct resolver_question *q, uint64_t now_ns)
 {
-	q->link.next = NULL;
-	*desk->line_end = q;
-	desk->line_end = (struct resolver_question **)(void *)&q->link.next;
+	if (!suspects_refuse(desk->suspects, q, now_ns))
+		return false;
+	desk_count(&desk->counters.refused, 1);
+	ticket_finish(desk, ticket_of(desk, q), DESK_REFUSED);
+	return true;
 }
 
 /* Sends the line, as far as there is room. */
-static void send_desk_line(struct worker_desk *desk)
+static void send_desk_line(struct worker_desk *desk, uint64_t now_ns)
 {
 	struct resolver_question *q;
 
-	if (!desk->used)
-		return;
-	while ((q = desk->line)) {
+	while ((q = desk->line.first)) {
 		struct resolver_question *next = resolver_next(q);
 
-		if (!send_question(desk, q))
+		if (!refuse_suspect(desk, q, now_ns) && !send_question(desk, q))
 			break;
-		desk->line = next;
+		desk->line.first = next;
 	}
-	if (!desk->line)
-		desk->line_end = &desk->line;
+	if (!desk->line.first)
+		desk_list_init(&desk->line);
+}
+
+/* Not while the process has failed perhaps: the one that was tried last is the reason then. */
+static void send_trials(struct worker_desk *desk, uint64_t now_ns)
+{
+	struct ticket *t;
+
+	while (desk->trials.first && !__atomic_load_n(&desk->used->is_nonsense, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&desk->used->is_quiet, __ATOMIC_RELAXED) &&
+	       (t = trial_next(desk, now_ns))) {
+		if (refuse_suspect(desk, t->question, now_ns) || send_question(desk, t->question))
+			continue;
+		trial_end(desk, t);
+		trial_add(desk, t);
+		return;
+	}
+}
+
+static void send_desk_questions(struct worker_desk *desk, uint64_t now_ns)
+{
+	if (!desk->used)
+		return;
+	if (!__atomic_load_n(&desk->used->is_isolated, __ATOMIC_SEQ_CST))
+		send_desk_line(desk, now_ns);
+	send_trials(desk, now_ns);
 	if (byte_ring_publish(&desk->questions))
 		session_knock(desk->used, desk->number);
+}
+
+static void finish_waited(struct worker_desk *desk, struct resolver_question *q)
+{
+	desk_count(&desk->counters.waited, 1);
+	ticket_finish(desk, ticket_of(desk, q), DESK_WAITED);
 }
 
 /* While no process serves or reads, the line is short of nothing but time. */
 static void expire_line(struct worker_desk *desk, uint64_t now_ns)
 {
-	struct resolver_question *q = desk->line, *next;
+	struct desk_list line = desk->line;
+	struct resolver_question *q;
 
-	desk->line = NULL;
-	desk->line_end = &desk->line;
-	for (; q; q = next) {
+	desk_list_init(&desk->line);
+	while ((q = desk_list_take(&line))) {
+		if (q->deadline_ns > now_ns)
+			desk_list_add(&desk->line, q);
+		else
+			finish_waited(desk, q);
+	}
+}
+
+/* A question that nobody has tried in time stays a suspect. */
+static void expire_trials(struct worker_desk *desk, uint64_t now_ns)
+{
+	uint64_t ended_ns = __atomic_load_n(desk->ended_ns, __ATOMIC_RELAXED);
+	struct resolver_question *q, *next;
+
+	for (q = trial_expire(desk, now_ns); q; q = next) {
 		next = resolver_next(q);
-		if (q->deadline_ns > now_ns) {
-			put_in_line(desk, q);
-			continue;
-		}
-		count_desk(&desk->counters.waited, 1);
-		q->is_known = false;
-		finish_ticket(desk, ticket_of(desk, q), &outcome_waited);
+		(void)suspects_note(desk->suspects, suspects_hash(desk->suspects, q), ended_ns);
+		finish_waited(desk, q);
 	}
 }
 
@@ -305,33 +226,70 @@ static void expire_sent(struct worker_desk *desk, uint64_t now_ns)
 		struct ticket *t = &desk->tickets[i];
 
 		if (t->question && t->is_sent && t->question->deadline_ns <= now_ns)
-			return_overdue(desk, t);
+			ticket_return_overdue(desk, t);
 	}
 }
 
 /* --- Sessions --------------------------------------------------------------------------------- */
 
-/* The old process has ended, and the questions that it had with it. */
-static void lose_sent(struct worker_desk *desk)
+/* The question of a ticket does not come back by a reply any more. */
+static void lose_ticket(struct worker_desk *desk, struct ticket *t)
+{
+	desk_count(&desk->counters.lost, 1);
+	if (t->question)
+		ticket_finish(desk, t, DESK_REFUSED);
+	else
+		ticket_give(desk, t);
+}
+
+/* It is asked again, of the next process: at once if the last one was killed, but only once so. */
+static void ask_again(struct worker_desk *desk, struct ticket *t, struct desk_list *again)
+{
+	bool is_suspect = !desk->used->was_killed || t->n_ends;
+
+	trial_end(desk, t);
+	t->is_sent = false;
+	t->n_ends++;
+	t->turn++;
+	if (is_suspect)
+		trial_add(desk, t);
+	else
+		desk_list_add(again, t->question);
+}
+
+/* The process has ended while it had this question. */
+static void end_ticket(struct worker_desk *desk, struct ticket *t, struct desk_list *again)
 {
 	uint64_t ended_ns = __atomic_load_n(desk->ended_ns, __ATOMIC_RELAXED);
+	bool is_guilty = trial_convicts(desk, t);
 
-	for (uint32_t i = 0; i < desk->n_fresh; i++) {
-		struct ticket *t = &desk->tickets[i];
-
-		if (!t->is_sent)
-			continue;
-		if (t->question)
-			t->suspect = suspects_hash(desk->suspects, t->question);
+	if (t->question)
+		t->suspect = suspects_hash(desk->suspects, t->question);
+	if (is_guilty)
+		suspects_convict(desk->suspects, t->suspect, ended_ns);
+	else if (!t->question)
 		(void)suspects_note(desk->suspects, t->suspect, ended_ns);
-		count_desk(&desk->counters.lost, 1);
-		if (!t->question) {
-			give_ticket(desk, t);
-			continue;
-		}
-		t->question->is_known = false;
-		finish_ticket(desk, t, &outcome_ended);
-	}
+	if (is_guilty || !t->question)
+		lose_ticket(desk, t);
+	else
+		ask_again(desk, t, again);
+}
+
+/* The questions that the old process had come before those that have not been sent yet. */
+static void end_sent(struct worker_desk *desk)
+{
+	struct desk_list again;
+
+	desk_list_init(&again);
+	for (uint32_t i = 0; i < desk->n_fresh; i++)
+		if (desk->tickets[i].is_sent)
+			end_ticket(desk, &desk->tickets[i], &again);
+	if (!again.first)
+		return;
+	*again.end = desk->line.first;
+	if (desk->line.first)
+		again.end = desk->line.end;
+	desk->line = again;
 }
 
 /* Says first which session the desk will use, and then looks whether it still serves: the watching
@@ -355,7 +313,7 @@ static void follow_session(struct worker_desk *desk)
 		return;
 	if (desk->used) {
 		take_replies(desk); /* those that came before the end */
-		lose_sent(desk);
+		end_sent(desk);
 	}
 	s = claim_session(desk);
 	if (!s)
@@ -378,16 +336,16 @@ void worker_desk_submit(struct worker_desk *desk, struct resolver_question *cons
 		struct resolver_question *q = questions[i];
 
 		if (suspects_refuse(desk->suspects, q, now_ns)) {
-			count_desk(&desk->counters.refused, 1);
-			return_at_once(q, &outcome_refused);
-		} else if (!take_ticket(desk, q)) {
-			count_desk(&desk->counters.limited, 1);
-			return_at_once(q, &outcome_no_ticket);
+			desk_count(&desk->counters.refused, 1);
+			ticket_refuse(q, DESK_REFUSED);
+		} else if (!ticket_take(desk, q)) {
+			desk_count(&desk->counters.limited, 1);
+			ticket_refuse(q, DESK_NO_TICKET);
 		} else {
-			put_in_line(desk, q);
+			desk_list_add(&desk->line, q);
 		}
 	}
-	send_desk_line(desk);
+	send_desk_questions(desk, now_ns);
 }
 
 struct resolver_question *worker_desk_take(struct worker_desk *desk, uint64_t now_ns)
@@ -399,14 +357,16 @@ struct resolver_question *worker_desk_take(struct worker_desk *desk, uint64_t no
 	follow_session(desk);
 	if (desk->used)
 		take_replies(desk);
-	is_served = desk->used && !__atomic_load_n(&desk->used->is_quiet, __ATOMIC_RELAXED);
+	is_served = desk->used && !__atomic_load_n(&desk->used->is_quiet, __ATOMIC_RELAXED) &&
+		    !__atomic_load_n(&desk->used->is_isolated, __ATOMIC_RELAXED);
 	if (!is_served) {
 		expire_line(desk, now_ns);
 		expire_sent(desk, now_ns);
 	}
-	send_desk_line(desk);
+	expire_trials(desk, now_ns);
+	send_desk_questions(desk, now_ns);
 	first = desk->done.first;
-	desk->done = (struct desk_list){ .end = &desk->done.first };
+	desk_list_init(&desk->done);
 	return first;
 }
 
@@ -414,8 +374,9 @@ struct resolver_question *worker_desk_take(struct worker_desk *desk, uint64_t no
 
 int worker_desk_open(struct worker_desk *desk, uint32_t n_tickets)
 {
-	desk->line_end = &desk->line;
-	desk->done.end = &desk->done.first;
+	desk_list_init(&desk->line);
+	desk_list_init(&desk->trials);
+	desk_list_init(&desk->done);
 	desk->n_tickets = n_tickets;
 	desk->tickets = calloc(n_tickets, sizeof(*desk->tickets));
 	desk->copied = malloc(SHARED_MESSAGES_MAX + SHARED_TEXT_MAX + 1);
@@ -432,17 +393,17 @@ void worker_desk_stop(struct worker_desk *desk)
 {
 	struct resolver_question *q, *next;
 
+	(void)trial_expire(desk, UINT64_MAX); /* their tickets are left */
 	for (uint32_t i = 0; i < desk->n_fresh; i++) {
 		struct ticket *t = &desk->tickets[i];
 
 		if (t->question) {
-			t->question->is_known = false;
-			finish_ticket(desk, t, &outcome_stop);
+			ticket_finish(desk, t, DESK_STOP);
 		} else if (t->is_sent) {
-			give_ticket(desk, t);
+			ticket_give(desk, t);
 		}
 	}
-	desk->line = NULL;
+	desk_list_init(&desk->line);
 	for (q = desk->done.first; q; q = next) {
 		struct inbox_chain chain = { 0 };
 
@@ -450,5 +411,5 @@ void worker_desk_stop(struct worker_desk *desk)
 		inbox_chain_add(&chain, &q->link);
 		inbox_put(q->inbox, &chain);
 	}
-	desk->done = (struct desk_list){ .end = &desk->done.first };
+	desk_list_init(&desk->done);
 }

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A worker's desk, and in place of the resolver's process this test, which also writes nonsense. */
+#include "querier/trials.h"
 #include "querier/worker_desk.h"
 
 #include <setjmp.h>
@@ -176,44 +177,248 @@ static void without_a_ticket_it_comes_back_at_once(void **state)
 	worker_desk_stop(&desk);
 }
 
-/* The process ends: what it had comes back as failed; what comes later waits for the next one. */
-static void an_end_costs_what_is_under_way(void **state)
+static void reply_next(void)
+{
+	const struct shared_question q = next_asked();
+	const struct shared_reply reply = reply_to(&q);
+
+	put_reply(&reply, NULL);
+}
+
+static bool is_asked(void)
+{
+	return byte_ring_next(&asked) != BYTE_RING_EMPTY;
+}
+
+/* The process ends, and the next one serves. Returns what the desk gives back. */
+static struct resolver_question *end_session(bool was_killed)
+{
+	struct session *next = now == &sessions[0] ? &sessions[1] : &sessions[0];
+	struct resolver_question *back;
+
+	now->was_killed = was_killed;
+	ended_ns = clock_ns();
+	now = NULL;
+	back = worker_desk_take(&desk, ended_ns);
+	assert_null(desk.used); /* the memory of the old session may go */
+	close_session(next);
+	open_session(next);
+	next->is_isolated = !was_killed;
+	now = next;
+	assert_null(worker_desk_take(&desk, clock_ns()));
+	return back;
+}
+
+static void expect_answer(unsigned int i, uint64_t now_ns)
+{
+	struct resolver_question *back = worker_desk_take(&desk, now_ns);
+
+	assert_ptr_equal(back, &questions[i]);
+	assert_null(resolver_next(back));
+	assert_int_equal(back->rcode, DNS_RCODE_NOERROR);
+	resolver_release(back);
+}
+
+static void expect_refusal(const struct resolver_question *back, unsigned int i)
+{
+	assert_ptr_equal(back, &questions[i]);
+	assert_null(resolver_next(back));
+	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+	assert_int_equal(back->ede_code, DNS_EDE_OTHER);
+	assert_true(suspects_refuse(desk.suspects, back, clock_ns()));
+}
+
+/* The next process is asked what the last one had, and then what has come since. */
+static void an_end_costs_nothing(void **state)
 {
 	struct resolver_question *back;
-	struct shared_question q;
-	struct shared_reply reply;
 
 	(void)state;
 	submit_question(0);
 	submit_question(1);
-	q = next_asked();
-	reply = reply_to(&q);
-	put_reply(&reply, NULL); /* the first one is answered just before the end */
+	submit_question(2);
+	reply_next(); /* the first one is answered just before the end */
+	now->was_killed = true;
 	ended_ns = clock_ns();
 	now = NULL;
-	submit_question(2);
+	submit_question(3);
 	back = worker_desk_take(&desk, clock_ns());
 	assert_ptr_equal(back, &questions[0]);
 	assert_int_equal(back->rcode, DNS_RCODE_NOERROR);
-	back = resolver_next(back);
-	assert_ptr_equal(back, &questions[1]);
-	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
-	assert_int_equal(back->ede_code, DNS_EDE_OTHER);
 	assert_null(resolver_next(back));
-	resolver_release(&questions[0]);
-	assert_null(desk.used); /* the memory of the old session may go */
-	assert_int_equal(desk.counters.lost, 1);
-	assert_int_equal(desk.counters.outstanding, 1);
+	resolver_release(back);
+	assert_int_equal(desk.counters.outstanding, 3);
 
 	open_session(&sessions[1]);
 	now = &sessions[1];
 	assert_null(worker_desk_take(&desk, clock_ns()));
-	q = next_asked();
-	reply = reply_to(&q);
-	put_reply(&reply, NULL);
+	for (unsigned int i = 1; i <= 3; i++) {
+		reply_next();
+		expect_answer(i, clock_ns());
+	}
+	assert_int_equal(desk.counters.lost, 0);
+	assert_int_equal(desk.counters.outstanding, 0);
+}
+
+static void end_isolation(void)
+{
+	now->is_isolated = false;
+	assert_null(worker_desk_take(&desk, clock_ns()));
+}
+
+/* One of three questions ends the process: it alone is refused. New ones wait for the trials. */
+static void a_trial_shows_the_reason(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++)
+		submit_question(i);
+	assert_null(end_session(false));
+	submit_question(3);
+	reply_next();
+	expect_answer(0, clock_ns());
+	assert_int_equal(next_asked().slot, 1);
+	assert_false(is_asked());
+	expect_refusal(end_session(false), 1);
+	assert_int_equal(desk.counters.lost, 1);
+
+	reply_next(); /* the trial of the third one */
+	expect_answer(2, clock_ns());
+	assert_true(trials_are_done(&desk.suspects->trials));
+	assert_false(is_asked());
+	end_isolation();
+	reply_next();
+	expect_answer(3, clock_ns());
+	assert_false(suspects_refuse(desk.suspects, &questions[2], clock_ns()));
+	assert_int_equal(desk.counters.outstanding, 0);
+}
+
+/* When the isolation has ended, a new question may be the reason: none is guilty yet. One that was
+ * under way at three ends is. */
+static void without_isolation_none_is_guilty_at_once(void **state)
+{
+	(void)state;
+	submit_question(0);
+	assert_null(end_session(false));
+	end_isolation();
+	submit_question(1);
+	assert_int_equal(next_asked().slot, 0);
+	assert_int_equal(next_asked().slot, 1);
+	assert_null(end_session(false));
+	assert_int_equal(next_asked().slot, 0);
+	assert_false(is_asked());
+	end_isolation();
+	expect_refusal(end_session(false), 0);
+	reply_next();
+	expect_answer(1, clock_ns());
+}
+
+/* Two of several clients ask for the same: after the trial of the first, the second is refused. */
+static void a_reason_is_tried_once(void **state)
+{
+	struct resolver_question *back, *q = question(1);
+
+	(void)state;
+	submit_question(0);
+	q->name[1] = questions[0].name[1];
+	worker_desk_submit(&desk, &q, 1);
+	assert_null(end_session(false));
+	ended_ns = clock_ns();
+	now = NULL;
+	expect_refusal(worker_desk_take(&desk, ended_ns), 0);
+	open_session(&sessions[0]);
+	now = &sessions[0];
 	back = worker_desk_take(&desk, clock_ns());
-	assert_ptr_equal(back, &questions[2]);
-	resolver_release(back);
+	assert_ptr_equal(back, &questions[1]);
+	assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+	assert_false(is_asked());
+	assert_int_equal(desk.counters.refused, 1);
+}
+
+/* Killed twice while a question is under way: perhaps the kernel did it, for the memory. */
+static void a_second_kill_is_a_failure(void **state)
+{
+	(void)state;
+	submit_question(0);
+	submit_question(1);
+	assert_null(end_session(true));
+	assert_null(end_session(true));
+	assert_int_equal(next_asked().slot, 0);
+	assert_false(is_asked());
+	expect_refusal(end_session(true), 0);
+	reply_next();
+	expect_answer(1, clock_ns());
+}
+
+/* A question that gets no reply does not hold the others. If two are tried at an end, both are
+ * tried again. */
+static void a_trial_does_not_hold_others(void **state)
+{
+	uint64_t now_ns;
+
+	(void)state;
+	submit_question(0);
+	submit_question(1);
+	assert_null(end_session(false));
+	assert_int_equal(next_asked().slot, 0);
+	now_ns = desk.suspects->trials.next_ns;
+	assert_null(worker_desk_take(&desk, now_ns - 1));
+	assert_false(is_asked());
+	assert_null(worker_desk_take(&desk, now_ns));
+	assert_int_equal(next_asked().slot, 1);
+	assert_null(end_session(false));
+	assert_false(suspects_any(desk.suspects, clock_ns()));
+	reply_next();
+	expect_answer(0, clock_ns());
+	assert_int_equal(next_asked().slot, 1);
+	expect_refusal(end_session(false), 1);
+}
+
+/* A question whose turn does not come is a suspect, as one that was overdue at the end. */
+static void a_trial_has_a_deadline(void **state)
+{
+	struct resolver_question *back;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		submit_question(0);
+		submit_question(1);
+		questions[1].deadline_ns -= FAR_NS / 2;
+		assert_null(end_session(false));
+		back = worker_desk_take(&desk, questions[1].deadline_ns);
+		assert_ptr_equal(back, &questions[1]);
+		assert_int_equal(back->rcode, DNS_RCODE_SERVFAIL);
+		assert_int_equal(desk.counters.waited, i + 1);
+		assert_int_equal(desk.suspects->trials.n_waiting, 0);
+		reply_next();
+		expect_answer(0, clock_ns());
+		end_isolation();
+	}
+	assert_true(suspects_refuse(desk.suspects, question(1), clock_ns()));
+}
+
+/* Two desks try their questions in turn. */
+static void desks_share_trials(void **state)
+{
+	struct suspects *all = desk.suspects;
+	struct worker_desk other = { .now = &now, .ended_ns = &ended_ns, .suspects = all };
+	struct ticket *t;
+
+	(void)state;
+	assert_int_equal(worker_desk_open(&other, N_TICKETS), 0);
+	other.tickets[0].question = question(1);
+	trial_add(&other, &other.tickets[0]);
+	submit_question(0);
+	assert_null(end_session(false)); /* this desk tries its question */
+	assert_null(trial_next(&other, all->trials.next_ns - 1));
+	reply_next();
+	expect_answer(0, clock_ns());
+	t = trial_next(&other, all->trials.next_ns - 1);
+	assert_ptr_equal(t, &other.tickets[0]);
+	other.used = now;
+	assert_true(trial_convicts(&other, t));
+	trial_end(&other, t);
+	assert_int_equal(all->trials.n_tried, 0);
+	worker_desk_close(&other);
 }
 
 static void a_line_waits_until_its_deadline(void **state)
@@ -337,7 +542,7 @@ static void a_stop_gives_all_back(void **state)
 	(void)state;
 	submit_question(0);
 	now = NULL;
-	submit_question(1); /* the first is lost, the second waits */
+	submit_question(1); /* the first is to be asked again, the second waits */
 	worker_desk_stop(&desk);
 	for (back = resolver_take(&inbox); back; back = resolver_next(back))
 		n++;
@@ -460,7 +665,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_reply_comes_back),
 		TEST(without_a_ticket_it_comes_back_at_once),
-		TEST(an_end_costs_what_is_under_way),
+		TEST(an_end_costs_nothing),
+		TEST(a_trial_shows_the_reason),
+		TEST(without_isolation_none_is_guilty_at_once),
+		TEST(a_reason_is_tried_once),
+		TEST(a_second_kill_is_a_failure),
+		TEST(a_trial_does_not_hold_others),
+		TEST(a_trial_has_a_deadline),
+		TEST(desks_share_trials),
 		TEST(a_line_waits_until_its_deadline),
 		TEST(while_it_is_quiet_deadlines_hold),
 		TEST(an_overdue_question_is_a_suspect),
