@@ -1,6 +1,21 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Descends recursively through libyaml's events; each event that begins a value makes a node. */
+/*
+ * Descends recursively through libyaml's events; each event that begins a value makes a node.
+ *
+ * libyaml does not see runs of plain items (config/yamlitems.h). It reads one item instead of each:
+ *
+ *	zones:                      zones:
+ *	  - name: a                   - volley-items        line 2, column 5
+ *	    file: b          ─►       - {name: c}
+ *	  - name: b
+ *	  - {name: c}
+ *
+ * If its event for that text comes at that line and column, as an item of a list, then libyaml was
+ * where it expects the next item of a list in lines, and is there again after it. In this state it
+ * would have read the items of the run, too, because each of them is whole. If one event does not
+ * come so, or if there is a fault anywhere, libyaml reads the whole text.
+ */
 #include "config/yamltree.h"
 
 #include <ctype.h>
@@ -11,9 +26,21 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "config/yamlitems.h"
+
 #define DEPTH_CAP 16   /* the deepest key has three levels and two lists */
 #define KEY_MAX   63   /* octets of a key */
 #define KEYS_CAP  256u /* in one map; the largest has 60 */
+#define MARK      "volley-items"
+#define MARK_LINE (YAMLITEMS_INDENT_MAX + sizeof("- " MARK "\n"))
+
+/* The text that libyaml reads, piece by piece. */
+struct input {
+	size_t n_runs; /* those that were passed */
+	size_t at;     /* in the text */
+	char mark[MARK_LINE];
+	size_t mark_at, mark_end;
+};
 
 struct walk {
 	yaml_parser_t parser;
@@ -23,30 +50,39 @@ struct walk {
 	int depth;
 	struct yamltree *top;
 	struct yamltree_error *err;
+	const struct yamlitems *items; /* NULL: libyaml reads the whole text */
+	size_t n_runs;                 /* whose items are in the tree */
+	size_t n_hidden_lines;         /* lines of these runs that libyaml has not seen */
+	struct input input;
 };
 
 /* --- Nodes ------------------------------------------------------------------------------------ */
 
 /* Node, name and value are one block, since a large configuration has millions of nodes. */
-static struct yamltree *new_node(enum yamltree_shape shape, const char *name, const char *text)
+static struct yamltree *new_node(enum yamltree_shape shape, const char *name, size_t n_name,
+				 const char *text, size_t n_text)
 {
-	size_t n_name = name ? strlen(name) + 1 : 0, n_text = text ? strlen(text) + 1 : 0;
-	struct yamltree *node = malloc(sizeof(*node) + n_name + n_text);
+	struct yamltree *node = malloc(sizeof(*node) + n_name + 1 + n_text + 1);
 	char *behind = (char *)(node + 1);
 
 	if (!node)
 		return NULL;
 	*node = (struct yamltree){ .shape = shape };
-	if (name)
+	if (name) {
 		node->name = memcpy(behind, name, n_name);
-	if (text)
-		node->text = memcpy(behind + n_name, text, n_text);
+		behind[n_name] = '\0';
+		behind += n_name + 1;
+	}
+	if (text) {
+		node->text = memcpy(behind, text, n_text);
+		behind[n_text] = '\0';
+	}
 	return node;
 }
 
 struct yamltree *yamltree_new_map(void)
 {
-	struct yamltree *map = new_node(YAMLTREE_MAP, NULL, NULL);
+	struct yamltree *map = new_node(YAMLTREE_MAP, NULL, 0, NULL, 0);
 
 	if (map)
 		map->line = 1;
@@ -219,9 +255,9 @@ static int next_event(struct walk *walk, yaml_event_t *event)
 	return yaml_parser_parse(&walk->parser, event) ? 0 : fail_syntax(walk);
 }
 
-static size_t event_line(const yaml_event_t *event)
+static size_t event_line(const struct walk *walk, const yaml_event_t *event)
 {
-	return event->start_mark.line + 1;
+	return event->start_mark.line + 1 + walk->n_hidden_lines;
 }
 
 /* The place of a new node. */
@@ -247,7 +283,7 @@ static int read_pair(struct walk *walk, const yaml_event_t *key, struct yamltree
 {
 	const char *name = (const char *)key->data.scalar.value;
 	const struct yamltree *before;
-	size_t line = event_line(key);
+	size_t line = event_line(walk, key);
 	yaml_event_t value;
 	int err;
 
@@ -286,7 +322,8 @@ static int read_below(struct walk *walk, struct yamltree *node)
 			err = read_pair(walk, &event, node);
 		else if (!is_end)
 			err = read_yaml_value(walk, &event,
-					      (struct place){ node, NULL, event_line(&event) });
+					      (struct place){ node, NULL,
+							      event_line(walk, &event) });
 		yaml_event_delete(&event);
 	}
 	return err;
@@ -295,7 +332,8 @@ static int read_below(struct walk *walk, struct yamltree *node)
 static int read_node(struct walk *walk, enum yamltree_shape shape, struct place place,
 		     const char *text)
 {
-	struct yamltree *node = new_node(shape, place.name, text);
+	struct yamltree *node = new_node(shape, place.name, place.name ? strlen(place.name) : 0,
+					 text, text ? strlen(text) : 0);
 	int err = 0;
 
 	if (!node)
@@ -315,6 +353,101 @@ static int read_node(struct walk *walk, enum yamltree_shape shape, struct place 
 	return err;
 }
 
+/* --- Plain items ------------------------------------------------------------------------------ */
+
+/* For yaml_parser_set_input(). */
+static int read_input(void *user, unsigned char *buffer, size_t size, size_t *n_read)
+{
+	struct walk *walk = user;
+	struct input *in = &walk->input;
+	const struct yamlitems_run *run =
+		in->n_runs < walk->items->n ? &walk->items->runs[in->n_runs] : NULL;
+	const size_t end = run ? run->at : walk->len;
+
+	if (in->mark_at == in->mark_end && run && in->at == end) {
+		in->mark_at = 0;
+		in->mark_end = (size_t)snprintf(in->mark, sizeof(in->mark), "%*s- " MARK "\n",
+						(int)run->indent, "");
+		in->at = run->end;
+		in->n_runs++;
+	}
+	if (in->mark_at < in->mark_end) {
+		*n_read = in->mark_end - in->mark_at < size ? in->mark_end - in->mark_at : size;
+		memcpy(buffer, in->mark + in->mark_at, *n_read);
+		in->mark_at += *n_read;
+		return 1;
+	}
+	*n_read = end - in->at < size ? end - in->at : size;
+	memcpy(buffer, walk->text + in->at, *n_read);
+	in->at += *n_read;
+	return 1;
+}
+
+/* True if EVENT is the item in the place of the next run. */
+static bool is_mark(const struct walk *walk, const yaml_event_t *event, const struct place *place)
+{
+	const struct yamlitems_run *run;
+
+	if (!walk->items || walk->n_runs == walk->items->n || !place->parent ||
+	    place->parent->shape != YAMLTREE_LIST)
+		return false;
+	run = &walk->items->runs[walk->n_runs];
+	return event_line(walk, event) == run->line &&
+	       event->start_mark.column == run->indent + 2 &&
+	       event->end_mark.line == event->start_mark.line &&
+	       event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !event->data.scalar.anchor &&
+	       !event->data.scalar.tag && !strcmp((const char *)event->data.scalar.value, MARK);
+}
+
+static struct yamltree *add_plain_node(const struct walk *walk, struct yamltree *parent,
+				       struct yamltree *node, size_t line)
+{
+	if (!node)
+		return NULL;
+	node->file = walk->file;
+	node->line = (uint32_t)line;
+	yamltree_add(parent, node);
+	return node;
+}
+
+static bool add_plain_pair(const struct walk *walk, struct yamltree *item, size_t line,
+			   const struct yamlitems_pair *pair)
+{
+	const char *at = pair->value, *end = at + pair->n_value, *value;
+	struct yamltree *node;
+	size_t n;
+
+	node = new_node(pair->is_list ? YAMLTREE_LIST : YAMLTREE_SCALAR, pair->name, pair->n_name,
+			pair->is_list ? NULL : pair->value, pair->is_list ? 0 : pair->n_value);
+	node = add_plain_node(walk, item, node, line);
+	while (node && pair->is_list && yamlitems_next_value(&at, end, &value, &n))
+		if (!add_plain_node(walk, node, new_node(YAMLTREE_SCALAR, NULL, 0, value, n), line))
+			return false;
+	return node;
+}
+
+/* Makes the nodes of the next run, as items of LIST. */
+static int add_plain_items(struct walk *walk, struct yamltree *list)
+{
+	const struct yamlitems_run *run = &walk->items->runs[walk->n_runs++];
+	const char *at = walk->text + run->at, *end = walk->text + run->end;
+	size_t line = run->line - 1; /* of the last pair */
+	struct yamltree *item = NULL;
+	struct yamlitems_pair pair;
+
+	if (walk->depth + 3 > DEPTH_CAP)
+		return -EINVAL; /* libyaml reads all, and read_node() says where that is */
+	while (yamlitems_next(&at, end, &line, &pair)) {
+		if (pair.is_first)
+			item = add_plain_node(walk, list, new_node(YAMLTREE_MAP, NULL, 0, NULL, 0),
+					      line);
+		if (!item || !add_plain_pair(walk, item, line, &pair))
+			return -ENOMEM;
+	}
+	walk->n_hidden_lines += run->n_lines - 1;
+	return 0;
+}
+
 /* EVENT begins the value; its children come from the parser. */
 static int read_yaml_value(struct walk *walk, const yaml_event_t *event, struct place place)
 {
@@ -324,6 +457,8 @@ static int read_yaml_value(struct walk *walk, const yaml_event_t *event, struct 
 
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
+		if (is_mark(walk, event, &place))
+			return add_plain_items(walk, place.parent);
 		err = read_node(walk, YAMLTREE_SCALAR, place, text);
 		if (!err && strlen(text) != event->data.scalar.length)
 			err = fail(walk, place.parent ? place.parent->last : NULL, place.line,
@@ -352,31 +487,57 @@ static int read_stream(struct walk *walk)
 			return err;
 		type = event.type;
 		if (type == YAML_DOCUMENT_START_EVENT && n_documents++)
-			err = fail(walk, NULL, event_line(&event),
+			err = fail(walk, NULL, event_line(walk, &event),
 				   "a second document (---) is not allowed");
 		else if (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
 			 type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT)
 			err = read_yaml_value(walk, &event,
-					      (struct place){ .line = event_line(&event) });
+					      (struct place){ .line = event_line(walk, &event) });
 		yaml_event_delete(&event);
 		if (err || type == YAML_STREAM_END_EVENT)
 			return err;
 	}
 }
 
+/* With walk->items as they are. */
+static int read_all_yaml(struct walk *walk)
+{
+	int err;
+
+	if (!yaml_parser_initialize(&walk->parser))
+		return -ENOMEM;
+	if (walk->items)
+		yaml_parser_set_input(&walk->parser, read_input, walk);
+	else
+		yaml_parser_set_input_string(&walk->parser, (const unsigned char *)walk->text,
+					     walk->len);
+	err = read_stream(walk);
+	yaml_parser_delete(&walk->parser);
+	return err;
+}
+
 int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t file,
 		  struct yamltree_error *err)
 {
-	struct walk walk = { .text = text, .len = len, .file = file, .err = err };
+	const struct walk whole = { .text = text, .len = len, .file = file, .err = err };
+	struct yamlitems items;
+	struct walk walk = whole;
 	int ret;
 
 	*out = NULL;
 	*err = (struct yamltree_error){ 0 };
-	if (!yaml_parser_initialize(&walk.parser))
-		return -ENOMEM;
-	yaml_parser_set_input_string(&walk.parser, (const unsigned char *)text, len);
-	ret = read_stream(&walk);
-	yaml_parser_delete(&walk.parser);
+	ret = yamlitems_find(&items, text, len);
+	if (!ret && items.n) {
+		walk.items = &items;
+		ret = read_all_yaml(&walk);
+	}
+	if (ret != -ENOMEM && (!items.n || ret || walk.n_runs < items.n)) {
+		yamltree_free(walk.top);
+		walk = whole;
+		*err = (struct yamltree_error){ 0 };
+		ret = read_all_yaml(&walk);
+	}
+	yamlitems_fini(&items);
 	*out = walk.top;
 	return ret;
 }
