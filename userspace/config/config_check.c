@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/reader.h"
+#include "config/textset.h"
 
 /* --- One zone --------------------------------------------------------------------------------- */
 
@@ -131,14 +132,6 @@ static int compare_zone_config_names(const void *a, const void *b)
 	return order ? order : (*left > *right) - (*left < *right);
 }
 
-static int compare_files(const void *a, const void *b)
-{
-	const struct config_zone *const *left = a, *const *right = b;
-	int order = strcmp((*left)->file, (*right)->file);
-
-	return order ? order : (*left > *right) - (*left < *right);
-}
-
 static int compare_name(const void *name, const void *zone)
 {
 	return strcmp(name, (*(const struct config_zone *const *)zone)->name);
@@ -175,53 +168,66 @@ static bool is_written(const struct config_zone *zone)
 	       (zone->zonefile_sync_s && !zone->signing);
 }
 
-static const struct yamltree *find_zone_config_zone(const struct reader *reader,
-						    const struct config_zone *zone)
-{
-	const struct yamltree *node = reader_find(reader, "zones")->first;
-
-	for (ptrdiff_t at = zone - reader->config->zones; at; at--)
-		node = node->next;
-	return node;
-}
-
 /* If the file is from a template, the fault names the zone. */
-static void refuse_zone_config_file(struct reader *reader, const struct config_zone *zone,
-				    const struct config_zone *first)
+static void refuse_zone_config_file(struct reader *reader, uint32_t zone, uint32_t first)
 {
-	const struct yamltree *before = find_zone_config_zone(reader, first);
+	const struct yamltree *list = reader_find(reader, "zones");
+	const struct yamltree *before = reader_nth(list, first);
 	const struct yamltree *file = yamltree_child(before, "file");
 
-	document_refuse_twice(&reader->document, find_zone_config_zone(reader, zone), "file",
-			      zone->file, file ? file : before);
+	document_refuse_twice(&reader->document, reader_nth(list, zone), "file",
+			      reader->config->zones[zone].file, file ? file : before);
+}
+
+static const char *file_of_zone_config(const void *user, uint32_t at)
+{
+	return ((const struct config_zone *)user)[at].file;
 }
 
 /* Zones that volleyd only reads may share a file. A zone that it writes needs a file of its own. */
-static void check_files(struct reader *reader, const struct config_zone **zones)
+static void check_files(struct reader *reader)
 {
 	const struct config *config = reader->config;
-	uint32_t first = 0;
+	struct textset set;
+	uint32_t first, n_written = 0;
 
-	qsort(zones, config->n_zones, sizeof(*zones), compare_files);
-	for (uint32_t i = 1; i < config->n_zones && !reader->document.failed; i++) {
-		if (strcmp(zones[i]->file, zones[first]->file) != 0)
-			first = i;
-		else if (is_written(zones[i]) || is_written(zones[first]))
-			refuse_zone_config_file(reader, zones[i], zones[first]);
+	for (uint32_t i = 0; i < config->n_zones; i++)
+		n_written += is_written(&config->zones[i]);
+	if (!n_written || reader->document.failed)
+		return;
+	if (textset_init(&set, config->n_zones, file_of_zone_config, config->zones)) {
+		document_fail_memory(&reader->document);
+		return;
 	}
+	for (uint32_t i = 0; i < config->n_zones && !reader->document.failed; i++) {
+		first = textset_put(&set, i);
+		if (first != TEXTSET_NEW &&
+		    (is_written(&config->zones[i]) || is_written(&config->zones[first])))
+			refuse_zone_config_file(reader, i, first);
+	}
+	textset_fini(&set);
 }
 
-void reader_check_all_zones(struct reader *reader)
+static void check_members(struct reader *reader)
 {
 	const struct config *config = reader->config;
-	const struct config_zone **zones = reader_memory(reader, config->n_zones, sizeof(*zones));
+	const struct config_zone **zones;
+	uint32_t n_members = 0;
 
+	for (uint32_t i = 0; i < config->n_zones; i++)
+		n_members += config->zones[i].member_of != NULL;
+	zones = n_members ? reader_memory(reader, config->n_zones, sizeof(*zones)) : NULL;
 	if (!zones)
 		return;
 	for (uint32_t i = 0; i < config->n_zones; i++)
 		zones[i] = &config->zones[i];
 	qsort(zones, config->n_zones, sizeof(*zones), compare_zone_config_names);
 	check_zone_config_members(reader, zones);
-	check_files(reader, zones);
 	free(zones);
+}
+
+void reader_check_all_zones(struct reader *reader)
+{
+	check_members(reader);
+	check_files(reader);
 }

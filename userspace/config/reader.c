@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "config/fields.h"
+#include "config/textset.h"
 #include "config/value.h"
 
 /* --- Functions for checks --------------------------------------------------------------------- */
@@ -44,6 +45,15 @@ const struct yamltree *reader_find(const struct reader *reader, const char *path
 
 	node = yamltree_find(reader->document.top, path, &is_there);
 	return is_there ? node : NULL;
+}
+
+const struct yamltree *reader_nth(const struct yamltree *list, uint32_t n)
+{
+	const struct yamltree *item = list->first;
+
+	while (n--)
+		item = item->next;
+	return item;
 }
 
 uint64_t reader_number(struct reader *reader, const char *path)
@@ -134,48 +144,137 @@ bool reader_private(struct reader *reader, const struct yamltree *node, const ch
 
 static void fill_map(struct reader *reader, const struct words_level *level,
 		     const struct yamltree *map, void *object);
+static void fill_child(struct reader *reader, const struct words_level *level,
+		       const struct words_child *child, const struct yamltree *map,
+		       const struct yamltree *node, void *object);
 
-/* The text of a unique key in one item. */
-struct named {
-	const char *text;
-	const struct yamltree *node;
-	uint32_t at; /* the item's place in the list */
+/* The texts of a unique key in all items. */
+struct unique {
+	const struct words_key *key;
+	char *array;
+	size_t n_bytes; /* of an item */
 };
 
-static int compare_named(const void *a, const void *b)
+static const char *text_of_unique(const void *user, uint32_t at)
 {
-	const struct named *left = a, *right = b;
-	int order = strcmp(left->text, right->text);
+	const struct unique *unique = user;
+	void *field = fields_at(unique->key, unique->array + at * unique->n_bytes);
 
-	return order ? order : (left->at > right->at) - (left->at < right->at);
+	return unique->key->field == WORDS_FIELD_NAME ? field : *(char **)field;
 }
 
-/* Refuses a repeated text; if there are several, the one that is repeated first in the list. */
+/* Refuses the first text that is there before. */
 static void check_unique(struct reader *reader, const struct words_child *child,
 			 const struct yamltree *list, const struct words_key *items, char *array)
 {
-	struct named *all = reader_memory(reader, list->n, sizeof(*all));
-	const struct yamltree *item = list->first;
-	const struct named *first = NULL, *second = NULL;
+	const struct unique unique = { child->key, array, items->n_bytes };
+	struct textset set;
+	uint32_t first = TEXTSET_NEW, i;
 
-	for (uint32_t i = 0; all && i < list->n; i++, item = item->next) {
-		void *field = fields_at(child->key, array + (size_t)i * items->n_bytes);
-
-		all[i] = (struct named){ child->key->field == WORDS_FIELD_NAME ? field :
-										 *(char **)field,
-					 yamltree_child(item, child->leaf), i };
+	if (textset_init(&set, list->n, text_of_unique, &unique)) {
+		document_fail_memory(&reader->document);
+		return;
 	}
-	if (all)
-		qsort(all, list->n, sizeof(*all), compare_named);
-	for (uint32_t i = 1; all && i < list->n; i++)
-		if (!strcmp(all[i - 1].text, all[i].text) && (!second || all[i].at < second->at)) {
-			first = &all[i - 1];
-			second = &all[i];
-		}
-	if (second)
-		document_refuse_twice(&reader->document, second->node, "", second->text,
-				      first->node);
-	free(all);
+	for (i = 0; i < list->n && first == TEXTSET_NEW; i++)
+		first = textset_put(&set, i);
+	textset_fini(&set);
+	if (first == TEXTSET_NEW)
+		return;
+	document_refuse_twice(&reader->document,
+			      yamltree_child(reader_nth(list, i - 1), child->leaf), "",
+			      text_of_unique(&unique, i - 1),
+			      yamltree_child(reader_nth(list, first), child->leaf));
+}
+
+/*
+ * Items of lists are many, and most of them have few of their keys. So the numbers by default are
+ * parsed once, and an item visits the keys that it has.
+ */
+struct items {
+	const struct words_level *level;
+	size_t n_bytes;
+	char *defaults;                        /* NULL: each item visits each key */
+	const struct words_child *without[16]; /* to visit in items that do not have them */
+	unsigned int n_without;
+};
+
+static bool is_defaults_number(const struct words_key *key)
+{
+	return key->field == WORDS_FIELD_NUMBER && key->type != WORDS_MAP && !key->is_required;
+}
+
+/* Digests of keys that need a start are made of each item's value, by default or not. */
+static bool note_without(struct items *items, const struct words_child *child)
+{
+	const struct words_key *key = child->key;
+
+	if (key->needs_start)
+		return false;
+	if (!key->is_required && key->type != WORDS_MAP && !key->fallback)
+		return true;
+	if (items->n_without == sizeof(items->without) / sizeof(items->without[0]))
+		return false;
+	items->without[items->n_without++] = child;
+	return true;
+}
+
+static void prepare_items(struct reader *reader, struct items *items,
+			  const struct words_level *level, size_t n_bytes)
+{
+	bool is_possible = true;
+
+	*items = (struct items){ .level = level, .n_bytes = n_bytes };
+	items->defaults = reader_memory(reader, 1, n_bytes);
+	for (unsigned int i = 0; items->defaults && is_possible && i < level->n; i++) {
+		const struct words_child *child = &level->children[i];
+
+		if (is_defaults_number(child->key) && !child->key->needs_start)
+			reader_fill_field(reader, child->key, NULL, items->defaults);
+		else
+			is_possible = note_without(items, child);
+	}
+	if (is_possible)
+		return;
+	free(items->defaults);
+	items->defaults = NULL;
+}
+
+static const struct words_child *child_of_key(const struct words_level *level,
+					      const struct words_key *key)
+{
+	unsigned int i = 0;
+
+	while (level->children[i].key != key)
+		i++;
+	return &level->children[i];
+}
+
+static void fill_item_keys(struct reader *reader, const struct items *items,
+			   const struct yamltree *item, void *object)
+{
+	memcpy(object, items->defaults, items->n_bytes);
+	for (const struct yamltree *node = item->first; node && !reader->document.failed;
+	     node = node->next)
+		fill_child(reader, items->level, child_of_key(items->level, node->key), item, node,
+			   object);
+	for (unsigned int i = 0; i < items->n_without && !reader->document.failed; i++)
+		if (!yamltree_child(item, items->without[i]->leaf))
+			fill_child(reader, items->level, items->without[i], item, NULL, object);
+}
+
+/* If there are faults, the first one in the order of the table is reported. */
+static void fill_item(struct reader *reader, const struct items *items, const struct yamltree *item,
+		      void *object)
+{
+	if (items->defaults) {
+		fill_item_keys(reader, items, item, object);
+		if (reader->document.failed != ERR_CONFIG)
+			return;
+		reader->document.failed = 0;
+		fields_free(items->level, object);
+		memset(object, 0, items->n_bytes);
+	}
+	fill_map(reader, items->level, item, object);
 }
 
 /* One struct for each item of the list. */
@@ -185,6 +284,7 @@ static void fill_structs(struct reader *reader, const struct words_level *level,
 	const struct words_key *key = child->key;
 	const struct yamltree *item = list->first;
 	struct words_level below;
+	struct items items;
 	char *array;
 
 	if (key->max && list->n > key->max)
@@ -196,8 +296,10 @@ static void fill_structs(struct reader *reader, const struct words_level *level,
 	*(void **)fields_at(key, object) = array;
 	fields_set_n(key, object, list->n);
 	words_level_below(&below, level, child);
+	prepare_items(reader, &items, &below, key->n_bytes);
 	for (uint32_t i = 0; item && !reader->document.failed; i++, item = item->next)
-		fill_map(reader, &below, item, array + (size_t)i * key->n_bytes);
+		fill_item(reader, &items, item, array + (size_t)i * key->n_bytes);
+	free(items.defaults);
 	for (unsigned int i = 0; i < below.n && !reader->document.failed; i++)
 		if (below.children[i].key->is_unique)
 			check_unique(reader, &below.children[i], list, key, array);
@@ -213,10 +315,11 @@ static void refuse_missing(struct reader *reader, const struct words_child *chil
 				is_of_item ? child->leaf : child->key->path, child->key);
 }
 
+/* NODE is the value in MAP, or NULL. */
 static void fill_child(struct reader *reader, const struct words_level *level,
-		       const struct words_child *child, const struct yamltree *map, void *object)
+		       const struct words_child *child, const struct yamltree *map,
+		       const struct yamltree *node, void *object)
 {
-	const struct yamltree *node = yamltree_child(map, child->leaf);
 	const struct words_key *key = child->key;
 	struct words_level below;
 
@@ -239,7 +342,8 @@ static void fill_map(struct reader *reader, const struct words_level *level,
 		     const struct yamltree *map, void *object)
 {
 	for (unsigned int i = 0; i < level->n && !reader->document.failed; i++)
-		fill_child(reader, level, &level->children[i], map, object);
+		fill_child(reader, level, &level->children[i], map,
+			   yamltree_child(map, level->children[i].leaf), object);
 }
 
 void reader_fill(struct reader *reader)

@@ -42,6 +42,9 @@ void reader_note(struct reader *reader, const struct words_key *key, const void 
 /* The node at PATH ("cache.names"); NULL: the file does not have it. */
 const struct yamltree *reader_find(const struct reader *reader, const char *path);
 
+/* Item number n of a list, from 0; it has more than n. */
+const struct yamltree *reader_nth(const struct yamltree *list, uint32_t n);
+
 /* The number at PATH, or its default, for a key without a field. */
 uint64_t reader_number(struct reader *reader, const char *path);
 

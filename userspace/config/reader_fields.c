@@ -263,15 +263,6 @@ static void fill_octets(struct reader *reader, const struct words_key *key,
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static const struct yamltree *nth_item(const struct yamltree *list, uint32_t n)
-{
-	const struct yamltree *item = list->first;
-
-	while (n--)
-		item = item->next;
-	return item;
-}
-
 void reader_refuse_same(struct reader *reader, const struct yamltree *list,
 			const struct config_addr *addrs, uint32_t n)
 {
@@ -281,7 +272,7 @@ void reader_refuse_same(struct reader *reader, const struct yamltree *list,
 		for (uint32_t j = 0; j < i; j++)
 			if (!memcmp(&addrs[i], &addrs[j], sizeof(addrs[i])))
 				document_refuse_twice(&reader->document, item, "", item->text,
-						      nth_item(list, j));
+						      reader_nth(list, j));
 }
 
 void reader_check_scope(struct reader *reader, const struct yamltree *node,
