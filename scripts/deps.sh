@@ -62,6 +62,7 @@ lab   | clients            | knot-dnsutils bind9-dnsutils
 net   | clients            | dnsperf netsniff-ng tcpdump
 net   | dnstap, for tests  | fstrm-bin
 net   | servers to compare | knot knot-dnssecutils nsd bind9 unbound
+net   | import, for tests  | pdns-server pdns-backend-sqlite3
 test  | routers, for tests | bird2 python3-exabgp
 test  | checks of metrics  | prometheus
 unit  | validators         | ldnsutils bind9-utils
@@ -198,7 +199,7 @@ install_missing() {
 
 # Packages with a name server, a router or Prometheus, and its unit. A daemon that this script
 # installs does not start at boot; one that was installed before is unchanged.
-units='knot:knot nsd:nsd bind9:named unbound:unbound bird2:bird prometheus:prometheus'
+units='knot:knot nsd:nsd bind9:named unbound:unbound pdns-server:pdns bird2:bird prometheus:prometheus'
 
 disable_units() {
 	command -v systemctl >/dev/null || return 0

@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 
+import values
+
 SECTIONS = ("server", "interfaces", "cache", "control", "keys", "remotes", "signing", "templates",
             "zones", "recursion", "rrl")
 ITEMS_MAX = 1000  # values that volleyd refuses, before the rest is not looked at
@@ -57,19 +59,27 @@ def schema_of(volleyd):
     return json.loads(done.stdout)
 
 
-def refusal(volleyd, text):
-    """("zones[0].file", "sentence") of the first thing that volleyd refuses; None: it starts."""
+def faults_of(volleyd, text, *options):
+    """(what volleyd --check says of the configuration, its file's name); None: it is right."""
     with os.fdopen(os.memfd_create("volley.yaml"), "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         path = f"/proc/self/fd/{file.fileno()}"
-        done = subprocess.run([volleyd, "--check", "-c", path], pass_fds=[file.fileno()],
+        done = subprocess.run([volleyd, "--check", *options, "-c", path], pass_fds=[file.fileno()],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
                               errors="replace", check=False)
     if not done.returncode:
         return None
-    said = re.findall(r"^volleyd[^ ]*: error: (.*)$", done.stderr, re.M) or \
-        (done.stderr or done.stdout or f"it ended with {done.returncode}").splitlines()[-1:]
+    return re.findall(r"^volleyd[^ ]*: error: (.*)$", done.stderr, re.M) or \
+        (done.stderr or done.stdout or f"it ended with {done.returncode}").splitlines()[-1:], path
+
+
+def refusal(volleyd, text):
+    """("zones[0].file", "sentence") of the first thing that volleyd refuses; None: it starts."""
+    faults = faults_of(volleyd, text)
+    if not faults:
+        return None
+    said, path = faults
     match = re.match(rf"(?:{re.escape(path)}:(?:\d+: )?)? ?(?:([a-z0-9.\[\]-]+): )?(.*)", said[0])
     return match[1] or "", match[2]
 
@@ -115,3 +125,13 @@ def judge(result, volleyd, first):
         result.hole(node, f"volleyd does not start with the result: {where}{refused[1]}")
         return
     result.hole(first, "volleyd refuses more than can be listed here")
+
+
+def judge_zones(result, volleyd):
+    """Adds a note for each zone whose file volleyd does not read."""
+    said, _path = faults_of(volleyd, to_yaml(result.config), "--zones") or ([], "")
+    for line in said:
+        match = re.match(r"zone ([^ ]+): (.*)", line)
+        zone = result.named("zones", values.domain(match[1])) if match else None
+        if zone:
+            result.hole(result.origins[id(zone), None, None], f"volleyd refuses the zone: {match[2]}")

@@ -15,15 +15,17 @@ import source
 import values
 
 DONE, HOLES, USAGE, LEFT = 0, 1, 2, 3
-USAGE_TEXT = """usage: volleyctl import FILE [--from nsd|knot|named|unbound] [-o OUTPUT]
+USAGE_TEXT = """usage: volleyctl import FILE [--from nsd|knot|named|unbound|pdns] [-o OUTPUT] [--zones FOLDER]
 
 Reads the configuration of another name server, with the files that it includes, and prints a
-volley.yaml. It asks no daemon, and reads nothing but these files.
+volley.yaml. It asks no daemon, and reads nothing but these files and, for PowerDNS, its database.
 
   --from SERVER  whose configuration it is. Without it the name of FILE tells, or the first words
                  that only one server has.
   -o OUTPUT      writes the result there, readable for its owner alone, and not to standard output.
                  An existing file is replaced. The result has the secrets of TSIG keys and cookies.
+  --zones FOLDER for the database of PowerDNS: writes a file for each zone into this folder, and the
+                 private keys into its folder keys, which only its owner may read.
 
 Standard error has a line "FILE:LINE: option: ..." for each option that is not carried over as it is,
 those of most weight first:
@@ -43,8 +45,10 @@ SIGNS = {"nsd": "request-xfr: provide-xfr: zonesdir: allow-notify: zonefile: ip-
          "knot": "domain: id: rundir: automatic-acl: target:",
          "named": "options acl zone view controls logging",
          "unbound": "access-control: forward-zone: stub-zone: auth-zone: local-zone: local-data: "
-                    "interface: include-toplevel: auto-trust-anchor-file:"}
-SYNTAX = {"nsd": source.Flat, "knot": source.Knot, "named": source.Named, "unbound": source.Flat}
+                    "interface: include-toplevel: auto-trust-anchor-file:",
+         "pdns": ""}  # each line has the form name=value
+SYNTAX = {"nsd": source.Flat, "knot": source.Knot, "named": source.Named, "unbound": source.Flat,
+          "pdns": source.Pdns}
 
 
 def kind_of(path):
@@ -60,6 +64,8 @@ def kind_of(path):
     except OSError:
         return None
     for line in lines:
+        if re.match(r"[a-z0-9-]+[ \t]*\+?=", line):
+            return "pdns"
         word = re.split(r"[ \t\r{]", line.lstrip(" \t-"), maxsplit=1)[0]
         for server, signs in SIGNS.items():
             if word and word in signs.split() and ("{" in line) == (server == "named"):
@@ -67,8 +73,9 @@ def kind_of(path):
     return None
 
 
-def make(path, server, volleyd, output=None):
-    """(the text of the new configuration or None, lines of notes, exit status)."""
+def make(path, server, volleyd, output=None, folder=None):
+    """(the text of the new configuration or None, lines of notes, exit status). FOLDER is for files
+    of zones."""
     tree = SYNTAX[server]()
     try:
         tree.read(path)
@@ -78,6 +85,7 @@ def make(path, server, volleyd, output=None):
         return None, [values.shown(f"{output}: it is a file of the configuration that is read: give "
                                    "another name")], HOLES
     made = result.Result(check.schema_of(volleyd))
+    made.zones_folder = folder and os.path.abspath(folder)
     if not tree.top.children:
         source.Node("", path, 1, tree.top).is_block = True
     try:
@@ -89,6 +97,8 @@ def make(path, server, volleyd, output=None):
     if not result.is_utf8(text):
         return None, [values.shown(f"{path}: a name in it is not UTF-8")], HOLES
     check.judge(made, volleyd, source.Node("the result", path, 1))
+    if made.zones_folder:
+        check.judge_zones(made, volleyd)
     head = f"# Made by \"volleyctl import\" of the configuration of {server}, "
     head += values.shown(path)
     head += ".\n# It has secrets: do not let others read it.\n" if "keys" in made.config else ".\n"
@@ -120,9 +130,9 @@ def write(path, text):
 
 
 def options_of(words):
-    """{"file", "from", "output", "volleyd"}; None for wrong use."""
+    """{"file", "from", "output", "zones", "volleyd"}; None for wrong use."""
     found, words = {"volleyd": "volleyd"}, list(words)
-    names = {"--from": "from", "-o": "output", "--volleyd": "volleyd"}
+    names = {"--from": "from", "-o": "output", "--zones": "zones", "--volleyd": "volleyd"}
     while words:
         word = words.pop(0)
         if word in names and words:
@@ -148,10 +158,14 @@ def main(words):
     server = options.get("from") or kind_of(path)
     if not server:
         sys.stderr.write(f"volleyctl: import: {values.shown(path)}: it is not clear of which server it is: give "
-                         "--from nsd, knot, named or unbound\n")
+                         "--from nsd, knot, named, unbound or pdns\n")
+        return USAGE
+    if "zones" in options and server != "pdns":
+        sys.stderr.write(f"volleyctl: import: --zones is for the database of PowerDNS, not for {server}\n")
         return USAGE
     try:
-        text, notes, status = make(path, server, options["volleyd"], options.get("output"))
+        text, notes, status = make(path, server, options["volleyd"], options.get("output"),
+                                   options.get("zones"))
         if text is not None and "output" in options:
             write(options["output"], text)
         elif text is not None:

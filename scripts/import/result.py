@@ -45,6 +45,7 @@ class Result:
         self.keys = keys_of(schema)
         self.config = {}
         self.folder = None  # to which names of files are relative
+        self.zones_folder = None  # for files of zones of a database
         self.uses_folder = False
         self.origins = {}   # (id of the object, key, value or None): the option it comes from
         self.lost_keys = set()

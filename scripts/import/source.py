@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The configuration of another name server as a tree of options, for all three syntaxes.
+"""The configuration of another name server as a tree of options, for all four syntaxes.
 
     top -> "server" -> "port" 53                  nsd.conf(5), unbound.conf(5)
     top -> "zone" -> "item" -> "domain" a.test    knot.conf(5): one item for each "- "
     top -> "zone" a.test IN -> "file" a.zone      named.conf(5)
+    top -> "local-port" 53                        pdns.conf
 
 Each parser reads a file, and each file that it includes at the place of the line that includes it.
 Names of included files may have the wildcards of glob(7). A relative name is relative to the folder
@@ -400,3 +401,47 @@ class Named(Parser):
         if node and node.is_block and node.name in BLOCKS and \
                 (self.place is self.top or self.place.name == "view"):
             fail(file, line, f"a semicolon is expected after the brace of \"{node.name}\"")
+
+
+# --- pdns.conf ------------------------------------------------------------------------------------
+
+
+class Pdns(Parser):
+    """ "name=value", and "name+=value", which adds to a list: then is_added is true. A name alone is
+    a switch that is on. A backslash at the end of a line continues it, and a # begins a comment if
+    nothing or a space is before it. The files of include-dir are read behind the file that names
+    it, so their settings count."""
+
+    LINE = re.compile(r"([A-Za-z0-9-]+)\s*(?:(\+?=)\s*(.*))?", re.S)
+
+    def parse(self, file, text):
+        first, line = 0, ""
+        for number, part in enumerate(text.split("\n"), 1):
+            first, part = first if line else number, part.rstrip()
+            if part.endswith("\\"):
+                line += part[:-1]
+                continue
+            self.line(file, first, re.sub(r"(^|\s)#.*", "", line + part, flags=re.S).strip())
+            line = ""
+        if self.depth == 1:
+            self.include_folder()
+
+    def line(self, file, number, line):
+        match = self.LINE.fullmatch(line)
+        if match:
+            node = Node(match[1], file, number, self.top)
+            node.words, node.is_added = [match[3] or ""], match[2] == "+="
+        elif line:
+            fail(file, number, "the name of a setting and = are expected")
+
+    def include_folder(self):
+        node = self.top.find("include-dir")
+        if node is None or not node.word():
+            return
+        try:
+            names = os.listdir(node.word())
+        except OSError as err:
+            fail(node.file, node.line, f"{node.word()}: {err.strerror}")
+        for name in sorted(names, key=str.lower):
+            if name.endswith(".conf") and name[0] != ".":
+                self.read(os.path.join(node.word(), name), (node.file, node.line))

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of options: nsd.options, knot.options, named.options, unbound.options.
+"""The tables of options: nsd.options, knot.options, named.options, unbound.options,
+pdns.options.
 
 Each has a row for each option that its server knows, in the sections of its configuration:
 

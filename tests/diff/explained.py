@@ -150,6 +150,16 @@ that record is unchanged, and if the record's signature outlives the proofs besi
 question for the SOA record have the zone's serial number. Decision 0010 says more.
 """
 
+# Compared by tests/net/test_import_pdns_many.py.
+ALIASES_OF_POWERDNS = """
+## Aliases, beside PowerDNS
+
+RFC 1034 section 3.6.2. Zones that come from PowerDNS 4.7 get the same answers, with two exceptions. If
+CNAME records form a loop, Volley answers with them, and the resolver finds the loop; PowerDNS answers
+SERVFAIL. If a CNAME record is asked for, Volley answers with this record; PowerDNS also follows it to
+the next CNAME record of its zones.
+"""
+
 # No comparison meets it: there, no server both has the zone and recurses for the client.
 NO_RA = """
 ## RA in answers of zones
@@ -181,7 +191,7 @@ makes the page and recognises each difference in the test, too: do not edit the 
     for rule in RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)
         text += f"\n## {rule.name}\n\n{lines}\n"
-    text += OLDER_SOA + NO_RA + RESOLVERS
+    text += OLDER_SOA + ALIASES_OF_POWERDNS + NO_RA + RESOLVERS
     for rule in RESOLVER_RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)
         text += f"\n### {rule.name}\n\n{lines}\n"

@@ -26,7 +26,7 @@ import result  # noqa: E402
 import source  # noqa: E402
 import table  # noqa: E402
 
-SERVERS = ("nsd", "knot", "named", "unbound")
+SERVERS = ("nsd", "knot", "named", "unbound", "pdns")
 
 
 @pytest.fixture(name="schema", scope="module")
@@ -297,11 +297,47 @@ dnstap:
 python:
     python-script: x
 """,
+    "pdns": """
+launch=gsqlite3, gmysql
+gsqlite3-database=/var/lib/powerdns/pdns.sqlite3
+gsqlite3-dnssec=yes
+gsqlite3-info-zone-query=select 1
+gmysql-host=db.lab
+lmdb-filename=/x
+local-address=127.0.0.1, [::1]:54
+local-address+=127.0.0.2
+local-port=5300
+version-string=mine
+server-id=ns1.lab
+edns-cookie-secret=000102030405060708090a0b0c0d0e0f
+udp-truncation-threshold=1400
+max-tcp-connections=50
+max-tcp-connections-per-client=5
+max-tcp-transactions-per-conn=7
+tcp-idle-timeout=9
+max-tcp-connection-duration=60
+allow-notify-from=10.0.0.0/8
+forward-dnsupdate=yes
+lua-dnsupdate-policy-script=/x
+slave=no
+resolver=[::1]:5300
+webserver=yes
+webserver-port=8082
+api
+api-key=x # a comment
+proxy-protocol-from=10.0.0.1
+cache-ttl=60
+any-to-tcp=yes
+setuid=\\
+pdns
+new-in-2030=yes
+""",
 }
 TEXTS = [("nsd", NSD_KEYS + NSD), ("nsd", NSD_LOST), ("nsd", MORE["nsd"]),
          ("knot", KNOT_KEYS + KNOT), ("knot", KNOT_LOST), ("knot", MORE["knot"]),
          ("named", NAMED + NAMED_ZONES), ("named", NAMED_LOST), ("named", MORE["named"]),
-         ("unbound", UNBOUND + UNBOUND_PART), ("unbound", UNBOUND_LOST), ("unbound", MORE["unbound"])]
+         ("unbound", UNBOUND + UNBOUND_PART), ("unbound", UNBOUND_LOST), ("unbound", MORE["unbound"]),
+         ("pdns", MORE["pdns"])]
 # Lines without which nothing changes: the server would do the same, or they go with an item that is
 # named as a whole; or they only give a name or divide the file.
 SILENT = {"algorithm: hmac-sha256", "file: \"%s.zone\"", "- id: default", "- id: x", "zone:",
@@ -349,7 +385,7 @@ def test_each_line_makes_a_difference(tmp_path, schema, server, text):
 def test_an_option_of_a_newer_version_is_named(tmp_path, schema):
     for server, text in (("nsd", "server:\n    new-in-2030: x\n"), ("unbound", "server:\n    new-in-2030: x\n"),
                          ("knot", "server:\n    new-in-2030: x\n"),
-                         ("named", "options { new-in-2030 x; };\n")):
+                         ("named", "options { new-in-2030 x; };\n"), ("pdns", "new-in-2030=x\n")):
         path = tmp_path / server
         path.write_text(text, encoding="utf-8")
         assert "new-in-2030: not carried over: Volley does not know this option" in outcome(

@@ -433,11 +433,11 @@ const struct words_command words_commands[] = {
 	  "This is for programs that rotate logs; SIGUSR1 does the same. "
 	  "The configuration is not read. "
 	  "If the query log cannot be opened, lines go on to the file that is open." },
-	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5,
+	{ "import", "FILE [--from KIND] [-o OUTPUT] [--zones FOLDER]", 1, 7,
 	  "the configuration of another name server as a volley.yaml",
-	  "Reads FILE, the configuration of nsd, knotd, named or unbound, with all files that "
-	  "it includes, and prints the same configuration for volley.yaml(5). "
-	  "KIND is nsd, knot, named or unbound; by default the name or the "
+	  "Reads FILE, the configuration of nsd, knotd, named, unbound or PowerDNS, with all "
+	  "files that it includes, and prints the same configuration for volley.yaml(5). "
+	  "KIND is nsd, knot, named, unbound or pdns; by default the name or the "
 	  "content of the file tells it. "
 	  "Each option that is not carried over unchanged has a line on standard error, with "
 	  "file and line, the most important ones first: see IMPORT. The status is 0 if "
@@ -447,6 +447,8 @@ const struct words_command words_commands[] = {
 	  "TSIG keys and other secrets are printed as they are. "
 	  "With -o, the result goes to the file OUTPUT, which only its "
 	  "owner can read (mode 0600). "
+	  "With --zones, the zones and private keys of a database of PowerDNS become files in "
+	  "FOLDER. "
 	  "No daemon is needed, but python3." },
 	{ "stop", "[--keep]", 0, 1, "stop the daemon",
 	  "Stops volleyd as SIGTERM does: attached programs are detached, "
