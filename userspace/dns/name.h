@@ -72,6 +72,19 @@ int name_from_text(uint8_t *dst, size_t cap, const char *text, size_t n_bytes)
  */
 int name_to_text(char *dst, size_t cap, const uint8_t *name);
 
+/*
+ * True if the pattern is that of the name, both as text: * stands for any characters, dots among
+ * them, and ? for one. Other characters stand for themselves, letters in both cases. The last dot
+ * of either does not matter. At most the product of both lengths in steps.
+ */
+bool name_is_like(const char *text, const char *pattern);
+
+/*
+ * The longest domain that has each name of the pattern, in folded wire form: that of
+ * "*.example.com" is example.com, that of "a*" the root. Returns its length, 1 for the root.
+ */
+unsigned int name_of_pattern(uint8_t folded[static NAME_FOLDED_BYTES], const char *pattern);
+
 /* The canonical order of two labels, each with its length octet: compared as lower-case octet
  * strings; the shorter one first if the longer begins with it. < 0, 0, > 0 as memcmp(). */
 int name_label_cmp(const uint8_t *a, const uint8_t *b);
