@@ -164,6 +164,16 @@ size_t zones_n(const struct zones *zones);
 const struct zones_entry *zones_at(const struct zones *zones, size_t i);
 struct zones_entry *zones_entry_at(struct zones *zones, size_t i); /* for changes */
 
+/*
+ * Calls each() for the zones in the canonical order of their names (RFC 4034 section 6.1), until it
+ * returns false: those after the folded wire name `from`, and with `is_with` also that zone itself;
+ * NULL: all. A zone of that name need not exist, so a walk can go on where an earlier one ended,
+ * whatever has come or gone meanwhile. each() changes no zone. O(log zones), and what is walked.
+ */
+typedef bool zones_walk_fn(void *user, const struct zones_entry *entry);
+void zones_walk(const struct zones *zones, const uint8_t *from, bool is_with, zones_walk_fn *each,
+		void *user);
+
 /* Finds a zone by its presentation form, in any case, with or without the last dot. NULL: none. */
 const struct zones_entry *zones_find(const struct zones *zones, const char *name);
 /* The same, for changes; and by folded wire name. */

@@ -20,32 +20,18 @@
 
 /* --- By name ---------------------------------------------------------------------------------- */
 
-struct apex {
-	const uint8_t *bytes;
-	unsigned int len;
-};
-
-static int compare_apex(const struct apex *a, const struct apex *b)
-{
-	if (a->len != b->len)
-		return a->len < b->len ? -1 : 1;
-	return memcmp(a->bytes, b->bytes, a->len);
-}
-
 static int compare_key(const void *key, const void *member)
 {
 	const struct zones_entry *entry = *(struct zones_entry *const *)member;
-	struct apex apex = { entry->apex, entry->apex_len };
 
-	return compare_apex(key, &apex);
+	return name_canonical_cmp(key, entry->apex);
 }
 
 int zones_compare(const void *a, const void *b)
 {
 	const struct zones_entry *entry = *(struct zones_entry *const *)a;
-	struct apex apex = { entry->apex, entry->apex_len };
 
-	return compare_key(&apex, b);
+	return compare_key(entry->apex, b);
 }
 
 /* Writes the apex in folded wire form. Returns its length or a negative code. */
@@ -61,12 +47,12 @@ static int fold_apex(uint8_t folded[NAME_FOLDED_BYTES], const char *name)
 
 struct zones_entry *zones_get_apex(const struct zones *zones, const uint8_t *apex, unsigned int len)
 {
-	struct apex key = { apex, len };
 	struct zones_entry **at;
 
+	(void)len;
 	if (!zones->n)
 		return NULL;
-	at = bsearch(&key, zones->by_apex, zones->n, sizeof(struct zones_entry *), compare_key);
+	at = bsearch(apex, zones->by_apex, zones->n, sizeof(struct zones_entry *), compare_key);
 	return at ? *at : NULL;
 }
 

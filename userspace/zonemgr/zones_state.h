@@ -85,7 +85,8 @@ struct zones {
  * loader's threads can end while control does something else. */
 #define ZONES_LOADS_MAX 512u
 
-/* Compares pointers to entries, for qsort(): the order of zones.by_apex. */
+/* Compares pointers to entries, for qsort(): the order of zones.by_apex, which is the canonical
+ * order of names (RFC 4034 section 6.1). */
 int zones_compare(const void *a, const void *b);
 
 /* Makes an entry, in no table, for the zone of that name, which is not copied. NULL: no memory. */
