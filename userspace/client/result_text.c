@@ -338,3 +338,46 @@ int result_text(FILE *out, const char *command, const json_t *result)
 		return put_block(out, 0, command, key, value);
 	return put_result_object(out, 0, command, result, false);
 }
+
+/* --- In pieces -------------------------------------------------------------------------------- */
+
+static int put_whole_pieces(const struct result_pieces *pieces, json_t *rows)
+{
+	json_t *result = json_pack("{s:O}", pieces->key, rows);
+	int ret = result ? result_text(pieces->out, pieces->command, result) : -ENOMEM;
+
+	json_decref(result);
+	return ret;
+}
+
+/* A list of lists: each piece is written by itself, after an empty line. */
+static int put_list_piece(const struct result_pieces *pieces, json_t *rows, bool is_first)
+{
+	if (!json_array_size(rows))
+		return 0;
+	if (!is_first)
+		fputc('\n', pieces->out);
+	return put_whole_pieces(pieces, rows);
+}
+
+int result_pieces_put(struct result_pieces *pieces, json_t *rows, bool is_last)
+{
+	const struct view *view = find_view(pieces->command, pieces->key);
+	const bool is_first = !pieces->is_begun;
+	int ret = 0;
+
+	pieces->is_begun = true;
+	if (is_first && is_last)
+		return put_whole_pieces(pieces, rows);
+	if (view->is_list)
+		return put_list_piece(pieces, rows, is_first);
+	if (!pieces->table)
+		ret = table_new(&pieces->table, 0, 0, &view->order);
+	return ret ? ret : table_put_rows(pieces->table, pieces->out, rows);
+}
+
+void result_pieces_end(struct result_pieces *pieces)
+{
+	table_free(pieces->table);
+	pieces->table = NULL;
+}

@@ -79,6 +79,7 @@
 #define VOLLEY_CLIENT_RESULT_TEXT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -88,6 +89,24 @@
  */
 int result_text(FILE *out, const char *command, const json_t *result)
 	__attribute__((warn_unused_result));
+
+/*
+ * A list of COMMAND, the array KEY of its result, that comes in pieces. If the first one is the
+ * last, the text is that of result_text(). After result_pieces_put() has failed, the list ends. The
+ * texts must live as long.
+ */
+struct result_pieces {
+	FILE *out;
+	const char *command;
+	const char *key;
+	struct table *table; /* NULL before the first piece, and for a list that is no table */
+	bool is_begun;
+};
+
+/* Writes the rows of ROWS. 0 or -ENOMEM. */
+int result_pieces_put(struct result_pieces *pieces, json_t *rows, bool is_last)
+	__attribute__((warn_unused_result));
+void result_pieces_end(struct result_pieces *pieces);
 
 /* Writes an array of objects as a table: a column for each key, numbers to the right. */
 
@@ -107,6 +126,18 @@ struct table_order {
  */
 int table_put(FILE *out, int indent, unsigned int width, const json_t *rows,
 	      const struct table_order *order) __attribute__((warn_unused_result));
+
+/*
+ * The same for rows that come in pieces: table_put_rows() writes the titles before the first rows,
+ * and again before rows that have a new column. Columns get no narrower, and a wide cell of later
+ * rows makes only its own line longer. ORDER's words must live as long as the table. 0 or -ENOMEM.
+ */
+struct table;
+int table_new(struct table **out, int indent, unsigned int width, const struct table_order *order)
+	__attribute__((warn_unused_result));
+int table_put_rows(struct table *table, FILE *out, const json_t *rows)
+	__attribute__((warn_unused_result));
+void table_free(struct table *table); /* NULL is allowed */
 
 /* True if WORD is in LIST, which has spaces between its words. */
 int table_has_word(const char *list, const char *word);

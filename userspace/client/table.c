@@ -10,18 +10,22 @@
 #include <string.h>
 
 struct column {
-	const char *key; /* points into the rows or the order's words */
-	size_t key_len;
+	char key[64];
 	char title[64];
 	size_t width;
 	bool is_number; /* all values of the column are numbers */
 };
 
 struct table {
-	const json_t *rows;
-	size_t n_rows;
+	int indent;
+	unsigned int width;
+	struct table_order order;
 	struct column columns[TABLE_COLUMNS_CAP];
 	size_t n_columns;
+
+	/* The rows that are being written. */
+	const json_t *rows;
+	size_t n_rows;
 	char **cells; /* n_rows * n_columns */
 };
 
@@ -41,15 +45,9 @@ int table_has_word(const char *list, const char *word)
 
 static const json_t *get_value(const struct table *table, size_t row, const struct column *column)
 {
-	const json_t *object = json_array_get(table->rows, row);
-	char key[64];
+	const json_t *value = json_object_get(json_array_get(table->rows, row), column->key);
 
-	if (column->key_len >= sizeof(key))
-		return NULL;
-	memcpy(key, column->key, column->key_len);
-	key[column->key_len] = '\0';
-	object = json_object_get(object, key);
-	return json_is_null(object) ? NULL : object;
+	return json_is_null(value) ? NULL : value;
 }
 
 static bool has_title(const struct table *table, const char *title)
@@ -71,7 +69,7 @@ static void put_title(const struct table *table, struct column *column)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "%.*s", (int)column->key_len, column->key);
+	snprintf(name, sizeof(name), "%s", column->key);
 	units_put_label(name, column->title, sizeof(column->title));
 	to_upper(column->title);
 	if (!has_title(table, column->title))
@@ -82,16 +80,25 @@ static void put_title(const struct table *table, struct column *column)
 	to_upper(column->title);
 }
 
+static bool has_column(const struct table *table, const char *key)
+{
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (!strcmp(table->columns[i].key, key))
+			return true;
+	return false;
+}
+
 /* Adds the column unless the table already has it, or all of its values are missing. */
 static void add_column(struct table *table, const char *key, size_t key_len)
 {
-	struct column column = { .key = key, .key_len = key_len, .is_number = true };
+	struct column column = { .is_number = true };
 	bool is_used = false;
 
-	for (size_t i = 0; i < table->n_columns; i++)
-		if (table->columns[i].key_len == key_len &&
-		    !strncmp(table->columns[i].key, key, key_len))
-			return;
+	if (key_len >= sizeof(column.key))
+		return;
+	memcpy(column.key, key, key_len);
+	if (has_column(table, column.key))
+		return;
 	for (size_t row = 0; row < table->n_rows; row++) {
 		const json_t *value = get_value(table, row, &column);
 
@@ -115,8 +122,9 @@ static void add_words(struct table *table, const char *words)
 	}
 }
 
-static void find_columns(struct table *table, const struct table_order *order)
+static void find_columns(struct table *table)
 {
+	const struct table_order *order = &table->order;
 	size_t row;
 	json_t *object, *value;
 	const char *key;
@@ -134,11 +142,8 @@ static int fill_cell(struct table *table, size_t row, size_t at)
 {
 	struct column *column = &table->columns[at];
 	const json_t *value = get_value(table, row, column);
-	char key[64];
-	char *cell;
+	char *cell = value ? units_put(column->key, value) : strdup("-");
 
-	snprintf(key, sizeof(key), "%.*s", (int)column->key_len, column->key);
-	cell = value ? units_put(key, value) : strdup("-");
 	if (!cell)
 		return -ENOMEM;
 	table->cells[row * table->n_columns + at] = cell;
@@ -208,37 +213,69 @@ static size_t find_end(const struct table *table, int indent, unsigned int width
 	return at;
 }
 
-static void put_groups(FILE *out, int indent, unsigned int width, const struct table *table)
+static void put_groups(FILE *out, const struct table *table, bool has_titles)
 {
 	struct group group = { .end = 1 };
 
 	do {
 		group.from = group.end;
-		group.end = find_end(table, indent, width, group.from);
-		put_titles(out, indent, table, &group);
-		put_cells(out, indent, table, &group);
+		group.end = find_end(table, table->indent, table->width, group.from);
+		if (has_titles)
+			put_titles(out, table->indent, table, &group);
+		put_cells(out, table->indent, table, &group);
 	} while (group.end < table->n_columns);
+}
+
+int table_new(struct table **out, int indent, unsigned int width, const struct table_order *order)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	*out = table;
+	if (!table)
+		return -ENOMEM;
+	table->indent = indent;
+	table->width = width;
+	table->order = *order;
+	return 0;
+}
+
+void table_free(struct table *table)
+{
+	free(table);
+}
+
+int table_put_rows(struct table *table, FILE *out, const json_t *rows)
+{
+	const size_t n_before = table->n_columns;
+	int ret = 0;
+
+	table->rows = rows;
+	table->n_rows = json_array_size(rows);
+	find_columns(table);
+	if (!table->n_columns)
+		return 0;
+	table->cells = calloc(table->n_rows * table->n_columns, sizeof(*table->cells));
+	if (!table->cells)
+		return -ENOMEM;
+	for (size_t row = 0; row < table->n_rows && !ret; row++)
+		for (size_t at = 0; at < table->n_columns && !ret; at++)
+			ret = fill_cell(table, row, at);
+	if (!ret)
+		put_groups(out, table, table->width || table->n_columns > n_before);
+	for (size_t i = 0; i < table->n_rows * table->n_columns; i++)
+		free(table->cells[i]);
+	free(table->cells);
+	return ret;
 }
 
 int table_put(FILE *out, int indent, unsigned int width, const json_t *rows,
 	      const struct table_order *order)
 {
-	struct table table = { .rows = rows, .n_rows = json_array_size(rows) };
-	int ret = 0;
+	struct table *table;
+	int ret = table_new(&table, indent, width, order);
 
-	find_columns(&table, order);
-	if (!table.n_columns)
-		return 0;
-	table.cells = calloc(table.n_rows * table.n_columns, sizeof(*table.cells));
-	if (!table.cells)
-		return -ENOMEM;
-	for (size_t row = 0; row < table.n_rows && !ret; row++)
-		for (size_t at = 0; at < table.n_columns && !ret; at++)
-			ret = fill_cell(&table, row, at);
 	if (!ret)
-		put_groups(out, indent, width, &table);
-	for (size_t i = 0; i < table.n_rows * table.n_columns; i++)
-		free(table.cells[i]);
-	free(table.cells);
+		ret = table_put_rows(table, out, rows);
+	table_free(table);
 	return ret;
 }

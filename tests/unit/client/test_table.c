@@ -81,11 +81,45 @@ static void test_one_column(void **state)
 	assert_string_equal(text, "NAME\neth0\n");
 }
 
+/* Rows that come in pieces: titles again only for a new column, and no column gets narrower. */
+static void test_pieces(void **state)
+{
+	static const char *const pieces[] = {
+		"[{\"name\":\"long.example.\",\"serial\":7}]",
+		"[{\"name\":\"a.\",\"serial\":12}]",
+		"[{\"name\":\"b.\",\"serial\":3,\"error\":\"it is gone\"}]",
+		"[{\"name\":\"c.\",\"serial\":1234567}]",
+	};
+	const struct table_order order = { "name serial", "error", "" };
+	char text[512];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	struct table *table;
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(table_new(&table, 0, 0, &order), 0);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		json_t *list = json_loads(pieces[i], 0, NULL);
+
+		assert_int_equal(table_put_rows(table, out, list), 0);
+		json_decref(list); /* the table keeps nothing of it */
+	}
+	table_free(table);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, "NAME           SERIAL\n"
+				  "long.example.       7\n"
+				  "a.                 12\n"
+				  "NAME           SERIAL  ERROR\n"
+				  "b.                  3  it is gone\n"
+				  "c.             1234567  -\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_one_column),
+		cmocka_unit_test(test_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
