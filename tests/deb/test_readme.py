@@ -60,7 +60,7 @@ PLAN = {
     "volleyd -c /etc/volley/volley.yaml": CARD,
     "ip link set dev eth0 xdp obj /usr/local/lib/volley/volley.bpf.o sec xdp": CARD,
     "xdp-loader load eth0 /usr/local/lib/volley/volley.bpf.o": CARD,
-    "volleyctl zone list": HOST,
+    "volleyctl zone list --state failed": HOST,
     "volleyctl stats": HOST,
     "journalctl -u volleyd": HOST,
     "make check": LONG,

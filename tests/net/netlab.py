@@ -417,7 +417,7 @@ class Daemon:
         """
         command, args = " ".join(words[:2]), words[2:]
         said = self.result(command, *args) if command in LOOKS else None
-        if said is not None:
+        if said is not None and "next" not in said:  # a long list comes in pages
             return said
         return json.loads(self.ctl("--json", *words).stdout)
 

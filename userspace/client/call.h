@@ -87,6 +87,55 @@ struct capture_call {
 int capture_call(const struct capture_call *call, int n, char *const *words);
 
 /*
+ * A command that takes long, as a reload: waits for the reply, and shows on standard error how far
+ * the daemon has come, as a line that changes or, if it is no terminal, as lines.
+ */
+
+struct await_call {
+	const char *socket;
+	int wait_s; /* 0: without a limit */
+	bool is_shown;
+	const json_t *zone; /* an array with the name of the zone that is loaded; NULL: all zones */
+};
+
+/* Waits until the reply to a command on FD can be received. 0, -ETIMEDOUT or another -errno. */
+int await_call(const struct await_call *call, int fd) __attribute__((warn_unused_result));
+
+/*
+ * volleyctl zone list, and zone status of all: asks for page after page (report/zone_list.h) and
+ * writes each as it comes, so a list of any length needs no memory and its first lines come at
+ * once. If the reader of the output goes, as head does, the command is done.
+ *
+ * The daemon closes a connection that is idle for long, as while a pager waits for its user: then
+ * the next page is asked for over another one.
+ */
+
+enum list_form {
+	LIST_TEXT,
+	LIST_JSON,       /* an object {"zones":[...]}, each zone on a line */
+	LIST_JSON_LINES, /* an object on each line */
+	LIST_NAMES,      /* the name of a zone on each line */
+};
+
+struct list_call {
+	const char *socket; /* of the daemon */
+	int wait_ms;        /* the longest wait for each reply */
+	enum list_form form;
+	FILE *out;    /* SIGPIPE must be ignored */
+	FILE *errors; /* gets the error messages */
+	char *code;   /* gets the code of the daemon's refusal; LIST_CODE_CAP octets */
+};
+
+#define LIST_CODE_CAP 32
+
+/*
+ * Runs COMMAND with ARGS, an array of strings. Returns an exit status of volleyctl; or -errno if no
+ * daemon was reached and nothing was written.
+ */
+int list_call(const struct list_call *call, const char *command, const json_t *args)
+	__attribute__((warn_unused_result));
+
+/*
  * volleyctl top: asks the daemon once a second (daemon/live.h) and shows what is asked in these
  * seconds (client/top_view.h): on a terminal until q is typed or a signal comes, else once, as text
  * or JSON.

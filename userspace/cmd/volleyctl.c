@@ -4,10 +4,11 @@
  * volleyctl: sends a command to a running volleyd over its control socket and prints the reply.
  * config/words.c has the commands and their arguments. The daemon runs them, except doctor, which
  * looks at the host itself (doctor/doctor.h), and import, which is a script (cmd/volleyctl.h).
- * top and capture ask the daemon again and again (client/call.h).
+ * top, capture and lists ask the daemon again and again (client/call.h).
  */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,6 @@
 #define WAIT_S_TOP     5 /* keys are not read meanwhile */
 #define WAIT_S_CAPTURE 5 /* packets are not written meanwhile */
 #define WIDTH_DEFAULT  80
-#define PROGRESS_MS    500 /* between two looks at a load; a shorter load shows no progress */
 
 enum exit_code { EXIT_DONE, EXIT_REFUSED, EXIT_USAGE, EXIT_NO_DAEMON };
 
@@ -37,19 +37,21 @@ struct options {
 	const char *socket;
 	int wait_s; /* 0: not given */
 	bool is_json;
+	bool is_lines; /* JSON, an object on each line */
 	bool has_progress;
 	/* sentences about failures: standard error, or with is_json a text for the JSON output */
 	FILE *errors;
-	char code[32]; /* of the daemon's error; "": it sent none */
+	char code[LIST_CODE_CAP]; /* of the daemon's error; "": it sent none */
 };
 
-enum { OPT_VERSION = 256, OPT_HELP, OPT_MAN };
+enum { OPT_VERSION = 256, OPT_HELP, OPT_MAN, OPT_LINES };
 
 static const struct option long_options[] = {
 	{ "socket", required_argument, NULL, 's' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "wait", required_argument, NULL, 'w' },
 	{ "progress", no_argument, NULL, 'p' },
+	{ "json-lines", no_argument, NULL, OPT_LINES },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "man", required_argument, NULL, OPT_MAN }, /* for the Makefile: fills a template */
@@ -109,6 +111,9 @@ static int read_volleyctl_options(int argc, char **argv, struct options *options
 		case 'j':
 			options->is_json = true;
 			break;
+		case OPT_LINES:
+			options->is_json = options->is_lines = true;
+			break;
 		case 'p':
 			options->has_progress = true;
 			break;
@@ -131,16 +136,19 @@ static int read_volleyctl_options(int argc, char **argv, struct options *options
 	}
 }
 
-/* Also accepts --json after the command, where many users type it. */
+/* Also accepts --json and --json-lines after the command, where many users type them. */
 static int take_json(int argc, char **argv, struct options *options)
 {
 	int n = 0;
 
 	for (int i = 0; i < argc; i++) {
-		if (!strcmp(argv[i], "--json"))
-			options->is_json = true;
-		else
+		const bool is_lines = !strcmp(argv[i], "--json-lines");
+
+		if (!is_lines && strcmp(argv[i], "--json") != 0)
 			argv[n++] = argv[i];
+		else
+			options->is_json = true;
+		options->is_lines |= is_lines;
 	}
 	return n;
 }
@@ -234,7 +242,11 @@ static int print_result(const struct options *options, const char *command, cons
 	int ret;
 
 	if (options->is_json)
-		ret = json_dumpf(result, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
+		ret = json_dumpf(result, stdout,
+				 options->is_lines ? JSON_COMPACT : JSON_INDENT(2)) ||
+				      putchar('\n') < 0 ?
+			      -EIO :
+			      0;
 	else
 		ret = result_text(stdout, command, result);
 	if (ret) {
@@ -288,100 +300,22 @@ static int wait_for_stop(int fd, const struct options *options)
 	return EXIT_REFUSED;
 }
 
-/* --- The progress of a load ------------------------------------------------------------------- */
-
-/* Asks on a second connection while the request waits on the first. A new reference, or NULL. */
-static json_t *look_volleyctl(const struct options *options, const char *command,
-			      const json_t *args)
-{
-	int fd = call_open(options->socket);
-	json_t *reply = NULL, *result;
-
-	if (fd < 0)
-		return NULL;
-	if (call_run(fd, command, args, PROGRESS_MS, &reply))
-		reply = NULL;
-	close(fd);
-	result = json_incref(json_object_get(reply, "result"));
-	json_decref(reply);
-	return result;
-}
-
-/* "example.com.: reading, 43 %, 120000 records, 12 s"; "" if there is no progress to show. */
-static void put_volleyctl_zone(const json_t *zone, char *buf, size_t cap)
-{
-	const char *name = json_string_value(json_object_get(zone, "name"));
-	const char *stage = json_string_value(json_object_get(zone, "stage"));
-	const json_t *percent = json_object_get(zone, "percent");
-	char share[16] = "";
-
-	buf[0] = 0;
-	if (!name || !stage)
-		return;
-	if (percent)
-		snprintf(share, sizeof(share), ", %d %%", (int)json_integer_value(percent));
-	snprintf(buf, cap, "%s: %s%s, %lld records, %lld s", name, stage, share,
-		 (long long)json_integer_value(json_object_get(zone, "read_records")),
-		 (long long)json_integer_value(json_object_get(zone, "loading_s")));
-}
-
-/* Shows the progress of ARGS' zone, or of all: as a line that changes, or as lines of a log. */
-static void show_progress(const struct options *options, const json_t *args)
-{
-	bool is_one = json_array_size(args) != 0 && !is_await(args),
-	     is_terminal = isatty(STDERR_FILENO);
-	json_t *none = json_array();
-	json_t *result =
-		look_volleyctl(options, is_one ? "zone status" : "status", is_one ? args : none);
-	const char *progress = json_string_value(json_object_get(result, "progress"));
-	char text[80] = "";
-
-	if (is_one)
-		put_volleyctl_zone(json_array_get(json_object_get(result, "zones"), 0), text,
-				   sizeof(text));
-	else if (progress)
-		snprintf(text, sizeof(text), "%s", progress);
-	if (is_terminal)
-		fprintf(stderr, "\r%s\033[K", text);
-	else if (*text)
-		fprintf(stderr, "%s\n", text);
-	json_decref(result);
-	json_decref(none);
-}
-
-/* Waits for the end of a reload, when the zone is published; without limit, unless -w sets one. */
-static int await_load(const struct options *options, int fd, const char *command,
-		      const json_t *args)
-{
-	bool is_shown = (!strcmp(command, "zone reload") || is_await(args)) &&
-			(options->has_progress || isatty(STDERR_FILENO));
-	int left_ms = options->wait_s * 1000, ret;
-	bool is_line = false;
-
-	for (;;) {
-		ret = call_wait_reply(fd, PROGRESS_MS);
-		if (ret != -ETIMEDOUT)
-			break;
-		if (options->wait_s && (left_ms -= PROGRESS_MS) <= 0)
-			break;
-		if (is_shown)
-			show_progress(options, args);
-		is_line = is_shown;
-	}
-	if (is_line && isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
-	return ret;
-}
-
 static int send_and_receive(const struct options *options, int fd, const char *command,
 			    const json_t *args, int file, json_t **reply)
 {
+	const struct await_call await = {
+		.socket = options->socket,
+		.wait_s = options->wait_s,
+		.is_shown = (!strcmp(command, "zone reload") || is_await(args)) &&
+			    (options->has_progress || isatty(STDERR_FILENO)),
+		.zone = json_array_size(args) && !is_await(args) ? args : NULL,
+	};
 	int wait_ms = (options->wait_s ? options->wait_s : WAIT_S_DEFAULT) * 1000;
 	int ret = call_send(fd, command, args, file, wait_ms);
 
 	*reply = NULL;
 	if (!ret && is_long(command, args))
-		ret = await_load(options, fd, command, args);
+		ret = await_call(&await, fd);
 	return ret ? ret : call_receive(fd, wait_ms, reply);
 }
 
@@ -451,6 +385,36 @@ static int run_volleyctl_command(struct options *options, const char *command, c
 	json_decref(reply);
 	close(fd);
 	return ret;
+}
+
+/* --- Lists ------------------------------------------------------------------------------------ */
+
+static bool is_for_names(const json_t *args)
+{
+	for (size_t i = 0; i < json_array_size(args); i++)
+		if (!strcmp(json_string_value(json_array_get(args, i)), "--names"))
+			return true;
+	return false;
+}
+
+static int run_list(struct options *options, const char *command, const json_t *args)
+{
+	const struct list_call call = {
+		.socket = options->socket,
+		.wait_ms = (options->wait_s ? options->wait_s : WAIT_S_DEFAULT) * 1000,
+		.form = options->is_lines  ? LIST_JSON_LINES :
+			options->is_json   ? LIST_JSON :
+			is_for_names(args) ? LIST_NAMES :
+					     LIST_TEXT,
+		.out = stdout,
+		.errors = options->errors,
+		.code = options->code,
+	};
+	int code;
+
+	signal(SIGPIPE, SIG_IGN);
+	code = list_call(&call, command, args);
+	return code < 0 ? say_no_daemon(options, code) : code;
 }
 
 /* --- Another configuration -------------------------------------------------------------------- */
@@ -576,7 +540,7 @@ static int terminal_width(void)
 	return size.ws_col;
 }
 
-static int run_doctor(const struct options *options, int n, char **words)
+static int run_doctor(struct options *options, int n, char **words)
 {
 	json_t *result;
 	int ret = doctor_run(options->socket, n, words, &result), code;
@@ -601,7 +565,7 @@ static int run_doctor(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
-static int run_health(const struct options *options, int n, char **words)
+static int run_health(struct options *options, int n, char **words)
 {
 	int wait_s = options->wait_s ? options->wait_s : WAIT_S_HEALTH;
 	int code = (int)health_call(stdout, options->socket, wait_s * 1000, options->is_json, n,
@@ -611,7 +575,7 @@ static int run_health(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
-static int run_top(const struct options *options, int n, char **words)
+static int run_top(struct options *options, int n, char **words)
 {
 	const struct top_call call = { .socket = options->socket,
 				       .wait_ms = (options->wait_s ? options->wait_s : WAIT_S_TOP) *
@@ -626,7 +590,7 @@ static int run_top(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
-static int run_capture(const struct options *options, int n, char **words)
+static int run_capture(struct options *options, int n, char **words)
 {
 	const struct capture_call call = {
 		.socket = options->socket,
@@ -641,12 +605,18 @@ static int run_capture(const struct options *options, int n, char **words)
 	return code ? code : finish_output();
 }
 
-static int run_zone_check(const struct options *options, char **words)
+static int run_import(struct options *options, int n, char **words)
+{
+	return import_script_run(options->errors, n, words) ? EXIT_REFUSED : EXIT_DONE;
+}
+
+static int run_zone_check(struct options *options, int n, char **words)
 {
 	char err[4096];
 	json_t *result;
 	int code = zone_check_file(words[0], words[1], &result, err, sizeof(err)), ret;
 
+	(void)n; /* two */
 	if (code) {
 		fprintf(options->errors, "volleyctl: zone check: %s\n", err);
 		return EXIT_REFUSED;
@@ -677,6 +647,15 @@ static int run_help(FILE *errors, int argc, char **argv)
 	return refuse_usage(errors);
 }
 
+/* They need no daemon, or do more than ask it once and print the answer. */
+static const struct {
+	const char *name;
+	int (*run)(struct options *options, int n, char **words);
+} own_commands[] = {
+	{ "doctor", run_doctor },   { "health", run_health }, { "top", run_top },
+	{ "capture", run_capture }, { "import", run_import }, { "zone check", run_zone_check },
+};
+
 static int run_volleyctl(struct options *options, int argc, char **argv)
 {
 	const struct words_command *command;
@@ -688,20 +667,9 @@ static int run_volleyctl(struct options *options, int argc, char **argv)
 	command = read_command(options->errors, argc, argv, &n_words);
 	if (!command)
 		return refuse_usage(options->errors);
-	if (!strcmp(command->name, "doctor"))
-		return run_doctor(options, argc - n_words, argv + n_words);
-	if (!strcmp(command->name, "health"))
-		return run_health(options, argc - n_words, argv + n_words);
-	if (!strcmp(command->name, "top"))
-		return run_top(options, argc - n_words, argv + n_words);
-	if (!strcmp(command->name, "capture"))
-		return run_capture(options, argc - n_words, argv + n_words);
-	if (!strcmp(command->name, "import"))
-		return import_script_run(options->errors, argc - n_words, argv + n_words) ?
-			       EXIT_REFUSED :
-			       EXIT_DONE;
-	if (!strcmp(command->name, "zone check"))
-		return run_zone_check(options, argv + n_words);
+	for (size_t i = 0; i < sizeof(own_commands) / sizeof(own_commands[0]); i++)
+		if (!strcmp(command->name, own_commands[i].name))
+			return own_commands[i].run(options, argc - n_words, argv + n_words);
 	args = make_volleyctl_args(command, argc - n_words, argv + n_words);
 	if (!args) {
 		fputs("volleyctl: an argument is not UTF-8\n", options->errors);
@@ -709,6 +677,9 @@ static int run_volleyctl(struct options *options, int argc, char **argv)
 	}
 	if (!strcmp(command->name, "config apply"))
 		code = run_volleyctl_config_apply(options, args);
+	else if (!strcmp(command->name, "zone list") ||
+		 (!strcmp(command->name, "zone status") && !json_array_size(args)))
+		code = run_list(options, command->name, args);
 	else
 		code = run_volleyctl_command(options, command->name, args);
 	json_decref(args);

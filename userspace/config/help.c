@@ -294,6 +294,15 @@ static void put_command_names(FILE *out)
 		fprintf(out, "%s\n", c->name);
 }
 
+/* For completion: the commands that are followed by the name of a zone. */
+static void put_zone_command_names(FILE *out)
+{
+	for (const struct words_command *c = words_commands; c->name; c++)
+		if (!strncmp(c->name, "zone ", strlen("zone ")) &&
+		    (!strncmp(c->args, "NAME", strlen("NAME")) || !strcmp(c->args, "[NAME]")))
+			fprintf(out, "%s\n", c->name);
+}
+
 /* "-w, --wait" gives two lines. */
 static void put_help_flags(FILE *out, const struct words_option *options)
 {
@@ -334,6 +343,8 @@ static int put_man_list(FILE *out, const char *word)
 		put_man_faults(out);
 	else if (!strcmp(word, "@command-names@"))
 		put_command_names(out);
+	else if (!strcmp(word, "@zone-commands@"))
+		put_zone_command_names(out);
 	else if (!strcmp(word, "@volleyctl-flags@"))
 		put_help_flags(out, words_volleyctl_options);
 	else

@@ -26,8 +26,18 @@ const struct words_command words_commands[] = {
 	  "code, of transfers, NOTIFY and UPDATE, of the resolver if there "
 	  "is one, and of each port. "
 	  "In the driver, received is always the sum of hit, up, passed and dropped." },
-	{ "zone list", "", 0, 0, "every zone with its state and serial",
-	  "Lists the zones of the configuration and the members of catalogs. "
+	{ "zone list", "[PATTERN] [OPTION...]", 0, 8, "zones with their states and serials",
+	  "Lists the zones of the configuration and the members of catalogs, in the canonical "
+	  "order of their names. "
+	  "PATTERN chooses names: * stands for any characters, ? for one, as in '*.example.com'. "
+	  "Options are --state STATE, only zones in this state; --limit N, at most N zones; "
+	  "--after NAME, only zones that come after this name, so that a long list can be read in "
+	  "parts: with --json, next is the name for the next part; and --names, only names, one on "
+	  "each line. "
+	  "Lines come while volleyd looks for more, also for a million zones, and volleyd does "
+	  "not wait for the reader. "
+	  "With --json-lines each zone is an object on a line of its own; with --json "
+	  "the zones are an array. "
 	  "A zone is stale if its last file was refused and the version before is still served; "
 	  "the error is beside the state. "
 	  "A zone is loading while its file is loaded, with the progress; serial and records "
@@ -497,6 +507,9 @@ const struct words_option words_volleyctl_options[] = {
 	  "Print the result as JSON, with the daemon's own names and no units. "
 	  "If the command fails, standard output has an object with \"error\", a sentence, and "
 	  "perhaps \"code\"." },
+	{ "--json-lines", NULL,
+	  "The same with one object on each line: of zone list a line for each zone, of other "
+	  "commands one line." },
 	{ "-w, --wait", "SECONDS",
 	  "Wait at most that long for the reply. "
 	  "Default: 60, and 5 for health; zone reload, cache dump, cache load and cache resize "

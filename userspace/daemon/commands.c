@@ -19,6 +19,7 @@
 #include "daemon/daemon_audit.h"
 #include "report/report.h"
 #include "report/top_names.h"
+#include "report/zone_list.h"
 #include "daemon/live.h"
 #include "report/new_start.h"
 
@@ -61,17 +62,6 @@ static int no_such_zone(const char *name, char *err, size_t err_cap)
 	return ERR_NOT_FOUND;
 }
 
-static int run_zone_status(void *user, const json_t *args, json_t **result, char *err,
-			   size_t err_cap)
-{
-	const struct report_view *v = user;
-	const char *name = ctl_arg(args, 0);
-
-	if (name && !zones_find(v->zones, name))
-		return no_such_zone(name, err, err_cap);
-	return give_daemon_command(result, report_zones(v->zones, v->transfer_bridge, name));
-}
-
 /* A client that waits for a load. */
 struct call {
 	struct daemon *daemon;
@@ -104,10 +94,15 @@ static int call_new_daemon_command(struct call **out, struct daemon *d, const ch
 	return code;
 }
 
-/* All zones, and the changed keys that need a new start. */
+static json_t *report_reloaded_zone(struct daemon *d, const char *name)
+{
+	return zone_list_one(d->zones.transfer_bridge, zones_find(d->zones.zones, name));
+}
+
+/* The number of zones in each state, and the changed keys that need a new start. */
 static json_t *report_reload(struct daemon *d)
 {
-	json_t *o = report_zones(d->zones.zones, d->zones.transfer_bridge, NULL),
+	json_t *o = json_pack("{s:o}", "zones", report_zone_counts(d->zones.zones)),
 	       *warnings = json_array();
 
 	new_start_append(d->config, zone_service_config(&d->zones), warnings);
@@ -126,9 +121,7 @@ static void on_daemon_command_reloaded(void *user, int code)
 
 	code = daemon_tell_reload(d, call->name, code, err, sizeof(err));
 	if (!code)
-		result = call->name ? report_zones(d->zones.zones, d->zones.transfer_bridge,
-						   call->name) :
-				      report_reload(d);
+		result = call->name ? report_reloaded_zone(d, call->name) : report_reload(d);
 	if (!code && !result)
 		code = -ENOMEM;
 	ctl_answer(d->ctl, call->ticket, clock_ns(), code, result, err);
@@ -330,8 +323,8 @@ POINTER(cookies, options.cookies)
 const struct ctl_command commands[] = {
 	{ "status", run_status, CTL_READS, view_of_daemon_command },
 	{ "stats", run_stats, CTL_READS, view_of_daemon_command },
-	{ "zone list", run_zone_status, CTL_READS, view_of_daemon_command },
-	{ "zone status", run_zone_status, CTL_READS, view_of_daemon_command },
+	{ "zone list", zone_list_run, CTL_READS, view_of_daemon_command },
+	{ "zone status", zone_list_run_status, CTL_READS, view_of_daemon_command },
 	{ "zone reload", run_zone_reload, CTL_CHANGES, NULL },
 	{ "zone edit", commands_zone_edit, CTL_CHANGES, zones_of },
 	{ "zone refresh", commands_zone_refresh, CTL_CHANGES, zones_of },

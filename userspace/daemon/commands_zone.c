@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "daemon/zone_service.h"
-#include "report/report.h"
+#include "report/zone_list.h"
 #include "zonemgr/zonemgr.h"
 
 static struct zones_entry *find_zone_command(struct zone_service *s, const char *name, char *err,
@@ -90,7 +90,7 @@ static void on_edited(void *user, int code)
 	else if (code && entry && sentence_is_set(&entry->stored.error))
 		snprintf(err, sizeof(err), "%s: the change is not made",
 			 sentence_text(&entry->stored.error));
-	else if (!code && !(result = report_zones(s->zones, s->transfer_bridge, e->name)))
+	else if (!code && !(result = zone_list_one(s->transfer_bridge, entry)))
 		code = -ENOMEM;
 	ctl_answer(s->ctl, e->ticket, clock_ns(), code, result, err);
 	editing_free(e);

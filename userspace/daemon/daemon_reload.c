@@ -14,9 +14,12 @@
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
+#include "report/health.h"
 #include "report/new_start.h"
 
 #define ZONE_TEXT_CAP 1280
+/* the end of a sentence that has no room for all faults */
+#define FAULTS_LEFT "; and %zu more: volleyctl zone list and status name them"
 
 int daemon_configure_rate_limits(struct daemon *d, const struct config *config)
 {
@@ -45,18 +48,24 @@ static void put_zone_error(const struct zones_entry *entry, char *err, size_t er
 		 entry->zone ? "; the earlier version keeps serving" : "");
 }
 
-static void add_zones(json_t *list, const struct zones *zones)
+/* All zones of a host may be wrong at once: the first are listed, the others are counted. Returns
+ * the number of all. */
+static size_t add_zones(json_t *list, const struct zones *zones)
 {
 	char text[ZONE_TEXT_CAP];
+	size_t n = 0;
 
 	for (size_t i = 0; i < zones_n(zones); i++) {
 		const struct zones_entry *entry = zones_at(zones, i);
 
 		if (entry->is_member || !sentence_is_set(&entry->error))
 			continue;
+		if (n++ >= HEALTH_LISTED_MAX)
+			continue;
 		put_zone_error(entry, text, sizeof(text));
 		json_array_append_new(list, json_string(text));
 	}
+	return n;
 }
 
 static void add_rpz_faults(json_t *list, const struct rpz_manager *rpz)
@@ -69,12 +78,12 @@ static void add_rpz_faults(json_t *list, const struct rpz_manager *rpz)
 			json_array_append_new(list, json_string(text));
 }
 
-json_t *daemon_list_faults(const struct daemon *d)
+json_t *daemon_list_faults(const struct daemon *d, size_t *n)
 {
 	json_t *list = json_array();
 	char of_taps[TAPS_ERROR_CAP];
+	size_t n_zones = add_zones(list, d->zones.zones), n_more = n_zones - json_array_size(list);
 
-	add_zones(list, d->zones.zones);
 	add_rpz_faults(list, d->recursion.rpz);
 	if (*block_book_error(d->blocks))
 		json_array_append_new(list, json_sprintf("policy.block: %s",
@@ -84,22 +93,36 @@ json_t *daemon_list_faults(const struct daemon *d)
 	taps_error(&d->observers.taps, of_taps);
 	if (*of_taps)
 		json_array_append_new(list, json_string(of_taps));
+	if (n)
+		*n = json_array_size(list) + n_more;
+	if (n_more)
+		json_array_append_new(list, json_sprintf("and %zu more zones: volleyctl zone list",
+							 n_more));
 	return list;
 }
 
-/* Writes the faults as one sentence. 0: there are none. */
+/* Writes the faults as one sentence: those that there is room for. 0: there are none. */
 static int tell_reload_faults(const struct daemon *d, char *err, size_t err_cap)
 {
-	json_t *list = daemon_list_faults(d);
-	size_t n = json_array_size(list), at = 0;
+	size_t n = 0, at = 0, i;
+	json_t *list = daemon_list_faults(d, &n);
+	const json_t *one;
 
 	if (n == 1)
 		at = (size_t)snprintf(err, err_cap, "all but this is in force: ");
 	else if (n)
 		at = (size_t)snprintf(err, err_cap, "all but these %zu is in force: ", n);
-	for (size_t i = 0; i < n && at < err_cap; i++)
-		at += (size_t)snprintf(err + at, err_cap - at, "%s%s", i ? "; " : "",
-				       json_string_value(json_array_get(list, i)));
+	json_array_foreach(list, i, one) {
+		const char *text = json_string_value(one);
+
+		if (i && at + strlen(text) + sizeof(FAULTS_LEFT) + 24 > err_cap) {
+			snprintf(err + at, err_cap - at, FAULTS_LEFT, n - i);
+			break;
+		}
+		at += (size_t)snprintf(err + at, err_cap - at, "%s%s", i ? "; " : "", text);
+		if (at >= err_cap)
+			break;
+	}
 	json_decref(list);
 	return n ? ERR_ZONE : 0;
 }
@@ -335,7 +358,7 @@ static void answer_waiters(struct daemon *d)
 
 	for (unsigned int i = 0; i < w->n_tickets; i++)
 		ctl_answer(d->ctl, w->tickets[i], clock_ns(), 0,
-			   json_pack("{s:o}", "failed", daemon_list_faults(d)), "");
+			   json_pack("{s:o}", "failed", daemon_list_faults(d, NULL)), "");
 	w->n_tickets = 0;
 }
 
@@ -360,7 +383,7 @@ int daemon_await_loads(struct daemon *d, json_t **result, char *err, size_t err_
 	int code;
 
 	if (!w->n_reloads) {
-		*result = json_pack("{s:o}", "failed", daemon_list_faults(d));
+		*result = json_pack("{s:o}", "failed", daemon_list_faults(d, NULL));
 		return *result ? 0 : -ENOMEM;
 	}
 	code = w->n_tickets < AWAITED_CAP ? ctl_defer_or_tell(d->ctl, &ticket, err, err_cap) :

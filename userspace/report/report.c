@@ -13,6 +13,7 @@
 #include "report/answers.h"
 #include "report/faults.h"
 #include "report/progress.h"
+#include "report/zone_list.h"
 #include "iface/dpdk_iface.h"
 #include "port/xsk.h"
 #include "zonemgr/signing.h"
@@ -77,11 +78,6 @@ static json_t *report_iface(const struct report_view *v, const struct iface *ifa
 	return o;
 }
 
-static bool is_loading(const struct zones_entry *entry)
-{
-	return zones_is_loading(entry) || entry->loading.fresh || entry->state == ZONES_NEW;
-}
-
 static void put_report_faults(json_t *list, const struct iface *iface)
 {
 	for (int i = 0; i < IFACE_N_TOPICS; i++)
@@ -90,7 +86,8 @@ static void put_report_faults(json_t *list, const struct iface *iface)
 								 iface->remarks[i].text));
 }
 
-static void put_report_zone(json_t *list, const struct zones_entry *entry)
+/* Lists what is wrong with the zone, if it has a place. True: something is. */
+static bool put_report_zone(json_t *list, bool has_place, const struct zones_entry *entry)
 {
 	char fault[128] = "", denials[128] = "";
 	const char *const texts[] = { sentence_text(&entry->error),
@@ -99,13 +96,29 @@ static void put_report_zone(json_t *list, const struct zones_entry *entry)
 				      entry->behind_serial ? sentence_text(&entry->warning) : "",
 				      fault,
 				      denials };
+	bool is_wrong = false;
 
 	health_denials_text(entry, denials, sizeof(denials));
 	(void)!signing_judge(entry, clock_wall_s(), fault, sizeof(fault));
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (*texts[i])
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		is_wrong |= *texts[i] != 0;
+		if (*texts[i] && has_place)
 			json_array_append_new(list,
 					      json_sprintf("zone %s: %s", entry->name, texts[i]));
+	}
+	return is_wrong;
+}
+
+/* All zones of a host may be wrong at once: the first are listed, the others are counted. */
+static void put_report_zones(json_t *list, const struct zones *zones)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < zones_n(zones); i++)
+		n += put_report_zone(list, n < HEALTH_LISTED_MAX, zones_at(zones, i));
+	if (n > HEALTH_LISTED_MAX)
+		json_array_append_new(list, json_sprintf("and %zu more zones: volleyctl zone list",
+							 n - HEALTH_LISTED_MAX));
 }
 
 static json_t *report_degraded(const struct report_view *v)
@@ -117,21 +130,19 @@ static json_t *report_degraded(const struct report_view *v)
 	faults_say(&h, v);
 	for (size_t i = 0; i < v->n_ifaces; i++)
 		put_report_faults(list, &v->ifaces[i]);
-	for (size_t i = 0; i < zones_n(v->zones); i++)
-		put_report_zone(list, zones_at(v->zones, i));
+	put_report_zones(list, v->zones);
 	return list;
 }
 
-/* A zone that is loaded anew counts twice: by its present state and as loading. */
-static json_t *count_zones(const struct report_view *v)
+json_t *report_zone_counts(const struct zones *zones)
 {
 	json_t *o = json_object();
 	uint64_t n[ZONES_N_STATES] = { 0 }, n_loading = 0;
 	size_t i;
 
-	for (i = 0; i < zones_n(v->zones); i++) {
-		n[zones_at(v->zones, i)->state]++;
-		n_loading += is_loading(zones_at(v->zones, i));
+	for (i = 0; i < zones_n(zones); i++) {
+		n[zones_at(zones, i)->state]++;
+		n_loading += zone_list_is_loading(zones_at(zones, i));
 	}
 	json_put_int(o, "serving", n[ZONES_SERVING]);
 	json_put_int(o, "stale", n[ZONES_STALE]);
@@ -183,7 +194,7 @@ json_t *report_status(const struct report_view *v)
 	json_object_set_new(o, "tls_listen",
 			    report_listen(config->tls_listen, config->n_tls_listen));
 	json_put_int(o, "services", v->services.n);
-	json_object_set_new(o, "zones", count_zones(v));
+	json_object_set_new(o, "zones", report_zone_counts(v->zones));
 	json_object_set_new(o, "recursion", report_recursion(v));
 	json_object_set_new(o, "rrl", rate_limits_report(v->rate_limits, clock_coarse_s()));
 	cache_stats_estimate(v->cache, &stats);
@@ -391,125 +402,6 @@ json_t *report_ports(const struct report_view *v)
 		json_array_append_new(ports, report_port(v, port, worker));
 	}
 	json_object_set_new(o, "ports", ports);
-	return o;
-}
-
-/* --- zones ------------------------------------------------------------------------------------ */
-
-/* The load that is running. All other keys of the zone describe the version that is served. */
-static void put_report_load(json_t *o, const struct load *load)
-{
-	struct progress_load p = { .stage = LOAD_ENDED };
-
-	if (load)
-		progress_read(&p, load, clock_ns());
-	json_put_text(o, "stage", load_stage_text(p.stage));
-	if (!load || p.stage == LOAD_WAITING)
-		return;
-	if (p.has_percent)
-		json_put_int(o, "percent", p.percent);
-	json_put_int(o, "read_bytes", p.n_bytes);
-	json_put_int(o, "read_records", p.n_records);
-	json_put_int(o, "loading_s", p.s);
-}
-
-static void put_withdrawn(json_t *o, const struct withdrawn *w)
-{
-	if (!w)
-		return;
-	if (w->all) {
-		json_put_text(o, "all_answers_withdrawn", w->all);
-		return;
-	}
-	json_put_int(o, "names_changed", w->n_names);
-	json_put_int(o, "answers_withdrawn", w->n_answers);
-}
-
-/* The zone's source, its changes since the load, and its state at other name servers. */
-static void put_life(json_t *o, const struct zones_entry *entry, const struct transfer_status *t)
-{
-	json_put_text(o, "role", zones_is_secondary(entry) ? "secondary" : "primary");
-	if (entry->zone && zone_overlay_names(entry->zone)) {
-		json_put_int(o, "changed_names", zone_overlay_names(entry->zone));
-		json_put_int(o, "changed_bytes", zone_overlay_bytes(entry->zone));
-	}
-	json_put_bool(o, "is_file_behind", entry->on_disk.changed_ns != 0);
-	if (sentence_is_set(&entry->stored.error))
-		json_put_text(o, "storage_error", sentence_text(&entry->stored.error));
-	if (sentence_is_set(&entry->stored.warning))
-		json_put_text(o, "storage_warning", sentence_text(&entry->stored.warning));
-	if (!t->is_secondary)
-		return;
-	json_put_bool(o, "is_transferring", t->is_running);
-	json_put_int(o, "checked_at", t->checked_wall_s);
-	json_put_int(o, "refresh_at", t->refresh_wall_s);
-	json_put_int(o, "expires_at", t->expires_wall_s);
-	if (*t->remote)
-		json_put_text(o, "from", t->remote);
-	if (*t->error)
-		json_put_text(o, "transfer_error", t->error);
-}
-
-static json_t *denials_text(const struct zones_entry *entry)
-{
-	if (entry->denials_fault)
-		return json_sprintf("off: %s", entry->denials_fault);
-	if (entry->config->driver_denials == CONFIG_DENIALS_OFF)
-		return json_string("off");
-	return json_string(entry->published.names_id ? "on" : "no filter");
-}
-
-static json_t *report_zone(const struct zones_entry *entry, const struct transfer_status *t)
-{
-	json_t *o = json_object();
-
-	json_put_text(o, "name", entry->name);
-	json_put_text(o, "state", is_loading(entry) ? "loading" : zones_state_text(entry->state));
-	json_put_bool(o, "serves", entry->zone != NULL);
-	if (is_loading(entry))
-		put_report_load(o, entry->loading.load);
-	if (entry->zone) {
-		json_put_int(o, "serial", zone_serial(entry->zone));
-		json_put_int(o, "records", zone_n_records(entry->zone));
-		json_put_int(o, "names", zone_n_names(entry->zone));
-		json_put_int(o, "memory_bytes", zone_memory_bytes(entry->zone));
-		json_put_int(o, "load_ms", entry->load_ns / CLOCK_NS_PER_MS);
-		json_put_int(o, "loaded_at", entry->loaded_wall_s);
-	}
-	json_put_bool(o, "cacheable", entry->published.slot != 0);
-	json_object_set_new(o, "driver_denials", denials_text(entry));
-	put_withdrawn(o, entry->published.withdrawn);
-	json_put_text(o, "file", entry->file);
-	put_life(o, entry, t);
-	if (sentence_is_set(&entry->error))
-		json_put_text(o, "error", sentence_text(&entry->error));
-	if (sentence_is_set(&entry->warning))
-		json_put_text(o, "warning", sentence_text(&entry->warning));
-	return o;
-}
-
-json_t *report_zones(struct zones *zones, struct transfer_bridge *bridge, const char *only)
-{
-	const struct zones_entry *one = only ? zones_find(zones, only) : NULL;
-	size_t n_zones = zones_n(zones), n = 0;
-	const uint8_t **apexes = calloc(n_zones + 1, sizeof(*apexes));
-	const struct zones_entry **entries = calloc(n_zones + 1, sizeof(*entries));
-	struct transfer_status *statuses = calloc(one ? 1 : n_zones + 1, sizeof(*statuses));
-	json_t *o = json_object(), *list = json_array();
-
-	for (size_t i = 0; i < n_zones && apexes && entries && statuses; i++) {
-		entries[n] = zones_at(zones, i);
-		apexes[n] = entries[n]->apex;
-		n += !only || entries[n] == one;
-	}
-	if (n)
-		transfer_statuses(transfer_bridge_thread(bridge), apexes, statuses, n);
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list, report_zone(entries[i], &statuses[i]));
-	free(statuses);
-	free(entries);
-	free(apexes);
-	json_object_set_new(o, "zones", list);
 	return o;
 }
 

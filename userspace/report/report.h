@@ -17,11 +17,12 @@
 /* "starting", "serving" or "stopping". Static. */
 const char *report_state_text(enum report_state state);
 json_t *report_status(const struct report_view *v);
+/* The number of zones in each state: {serving, stale, awaited, expired, failed, loading}. A zone
+ * that is loaded anew counts twice: by its present state and as loading. */
+json_t *report_zone_counts(const struct zones *zones);
 /* The addresses as ["ADDRESS@PORT"...]. */
 json_t *report_listen(const struct config_addr *listen, uint32_t n);
 json_t *report_stats(const struct report_view *v);
-/* The zone `only`; NULL: all zones. Asks the thread of `bridge` about their primaries. */
-json_t *report_zones(struct zones *zones, struct transfer_bridge *bridge, const char *only);
 json_t *report_cache(const struct report_view *v);
 json_t *report_ports(const struct report_view *v);
 

@@ -5,12 +5,9 @@
 #include "zonemgr/zones_state.h"
 #include "zonemgr/zonemgr.h"
 
-/*
- * Zones lie all over memory. A walk of a million takes a fifth of the time if their memory is
- * fetched before it is looked at: first the entry, then the text of its name, to which it points.
- */
-#define FETCH_ENTRY 16u
-#define FETCH_NAME  8u
+/* Zones lie all over memory: a walk of a million takes a fifth of the time if their memory is
+ * fetched before it is looked at. */
+#define FETCH_AHEAD 12u
 
 /* The place of the first zone that comes after the name or, with is_with, not before it. */
 static size_t find_walk_start(const struct zones *zones, const uint8_t *from, bool is_with)
@@ -29,21 +26,23 @@ static size_t find_walk_start(const struct zones *zones, const uint8_t *from, bo
 	return lo;
 }
 
-static void fetch_zones_ahead(const struct zones *zones, size_t i)
+static void fetch_zone_ahead(const struct zones *zones, size_t i)
 {
-	if (i + FETCH_ENTRY < zones->n) {
-		__builtin_prefetch(&zones->by_apex[i + FETCH_ENTRY]->name);
-		__builtin_prefetch(&zones->by_apex[i + FETCH_ENTRY]->loading);
-	}
-	if (i + FETCH_NAME < zones->n)
-		__builtin_prefetch(zones->by_apex[i + FETCH_NAME]->name);
+	const struct zones_entry *entry;
+
+	if (i + FETCH_AHEAD >= zones->n)
+		return;
+	entry = zones->by_apex[i + FETCH_AHEAD];
+	__builtin_prefetch(&entry->state);
+	__builtin_prefetch(&entry->loading);
+	__builtin_prefetch(entry + 1); /* its names */
 }
 
 void zones_walk(const struct zones *zones, const uint8_t *from, bool is_with, zones_walk_fn *each,
 		void *user)
 {
 	for (size_t i = from ? find_walk_start(zones, from, is_with) : 0; i < zones->n; i++) {
-		fetch_zones_ahead(zones, i);
+		fetch_zone_ahead(zones, i);
 		if (!each(user, zones->by_apex[i]))
 			return;
 	}
