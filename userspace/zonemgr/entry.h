@@ -152,6 +152,7 @@ struct zones_entry {
 	uint64_t configuration; /* the number of the last one that names it */
 	bool is_member;         /* member of a catalog, and not named by the configuration */
 	bool is_expired;        /* from the next publish on it is not served */
+	bool is_reconfigured;   /* its settings are other than env.configured was told */
 	enum zones_state state;
 	struct zone *zone;   /* the served version, or NULL */
 	struct zone *edited; /* a later version, for the next publish, or NULL */
@@ -242,6 +243,9 @@ int zones_publish(struct zones *zones) __attribute__((warn_unused_result));
 /* The same only for the list zones.changed, which is empty afterwards: swaps their pointers in the
  * set. O(changed zones). If one needs another generation, all are published. */
 int zones_publish_changed(struct zones *zones) __attribute__((warn_unused_result));
+/* The state after a publish of zones_newest(), which may differ from .state after a change of the
+ * settings. */
+enum zones_state zones_next_state(const struct zones_entry *entry);
 /* The zone has another version for the next publish. */
 void zones_mark_changed(struct zones *zones, struct zones_entry *entry);
 /* Withdraws cached answers of zones that are not served. 0 or -ENOMEM. */

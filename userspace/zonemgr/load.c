@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "zonemgr/file_checks.h"
 #include "zonemgr/signing_work.h"
 #include "zone/builder.h"
 
@@ -39,6 +40,7 @@ void load_free(struct load *load)
 	if (load->signing)
 		signing_work_fini(load->signing);
 	free(load->signing);
+	file_checks_free(load->checks);
 	zone_builder_free(load->builder);
 	zone_unref(load->version);
 	zone_unref(load->base);

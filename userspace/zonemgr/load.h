@@ -19,6 +19,7 @@
 #include "zone/zone.h"
 #include "zonemgr/zonefile.h"
 
+struct file_checks;
 struct load;
 struct signing_work;
 struct store;
@@ -44,6 +45,7 @@ enum load_source {
 	LOAD_TRANSFER,      /* `builder`: a zone from a primary */
 	LOAD_VERSION,       /* `version`, which becomes one image again */
 	LOAD_RESIGN,        /* `version`, completely signed anew with `signing` */
+	LOAD_CHECKS,        /* `checks`: only looks at files, and makes no zone */
 };
 
 /* What happens if there is no complete file. */
@@ -100,6 +102,7 @@ struct load {
 	struct store *store;   /* NULL: no journal is applied */
 	struct store *journal; /* gets the digest of our file before it is written; NULL: none */
 	struct signing_work *signing;
+	struct file_checks *checks;
 	bool needs_zonemd; /* refuse a zone without a ZONEMD that can be checked */
 	bool wants_net;    /* make `net`, for the journal */
 	struct load_serial_rule serial_rule;

@@ -23,6 +23,7 @@
 #include "zone/diff.h"
 #include "zone/edit.h"
 #include "zone/sums.h"
+#include "zonemgr/file_checks.h"
 #include "zonemgr/load_steps.h"
 #include "zonemgr/signing_work.h"
 #include "zonemgr/zonefile.h"
@@ -201,6 +202,9 @@ static int make_loader(struct load *load)
 		return zone_builder_finish(load->builder, &load->zone, load->err);
 	case LOAD_VERSION:
 		return zone_compact(load->version, &load->progress.cancel, &load->zone, load->err);
+	case LOAD_CHECKS:
+		file_checks_run(load->checks, &load->progress.cancel);
+		return 0;
 	case LOAD_RESIGN:
 		break;
 	}

@@ -3,9 +3,11 @@
 #include "zonemgr/zonefile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -53,6 +55,21 @@ static uint64_t hash_of_content(const struct stat *st)
 	return siphash24(mark_key, parts, sizeof(parts));
 }
 
+static struct timespec time_of_statx(const struct statx_timestamp *time)
+{
+	return (struct timespec){ .tv_sec = time->tv_sec, .tv_nsec = (long)time->tv_nsec };
+}
+
+/* What the two hashes need. */
+static struct stat stat_of_statx(const struct statx *st)
+{
+	return (struct stat){ .st_dev = makedev(st->stx_dev_major, st->stx_dev_minor),
+			      .st_ino = st->stx_ino,
+			      .st_size = (off_t)st->stx_size,
+			      .st_mtim = time_of_statx(&st->stx_mtime),
+			      .st_ctim = time_of_statx(&st->stx_ctime) };
+}
+
 void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
 {
 	struct stat st;
@@ -68,16 +85,30 @@ void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
 	mark->is_settled = newer_s(&st) && newer_s(&st) + SETTLED_S <= (int64_t)clock_wall_s();
 }
 
-/* NFS asks its server for the attributes when a file is opened, but not always at stat(). */
+/* A file that was read can still be opened if its status is the same, since that has its
+ * permissions. If a folder cannot be searched, the helper of base/files.h may open the file. NFS
+ * asks its server for the attributes when a file is opened, but at stat() only if it must. */
+static bool look_at_file(const char *path, struct stat *st)
+{
+	struct statx now;
+	int fd;
+
+	if (!statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &now)) {
+		*st = stat_of_statx(&now);
+		return true;
+	}
+	fd = errno == EACCES ? regular_open(path, st) : -1;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 bool zonefile_is_unchanged(const char *path, const struct zonefile_mark *before)
 {
 	struct stat st;
-	int fd = before->is_settled ? regular_open(path, &st) : -1;
 
-	if (fd < 0)
-		return false;
-	close(fd);
-	return hash_of_content(&st) == before->content &&
+	return before->is_settled && look_at_file(path, &st) &&
+	       hash_of_content(&st) == before->content &&
 	       hash_of_time(&st.st_ctim) == before->status;
 }
 

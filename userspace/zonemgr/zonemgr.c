@@ -46,6 +46,13 @@ static void tell_zonemgr(struct zones_waiter *list, int err)
 	}
 }
 
+void zones_tell_configured(struct zones *zones, struct zones_entry *entry)
+{
+	entry->is_reconfigured = false;
+	if (zones->env.configured)
+		zones->env.configured(zones->env.user, entry);
+}
+
 void zones_enter(struct zones *zones, struct zones_entry *entry)
 {
 	bool is_first = entry->is_member && entry->life == ZONES_COMING;
@@ -53,8 +60,9 @@ void zones_enter(struct zones *zones, struct zones_entry *entry)
 	if (entry->life == ZONES_COMING)
 		entry->life = ZONES_LISTED;
 	entry->loading.is_due = true;
-	if (is_first && zones->env.configured) /* other zones are reported together */
-		zones->env.configured(zones->env.user, entry);
+	zones_mark_changed(zones, entry);
+	if (is_first) /* other zones are reported together */
+		zones_tell_configured(zones, entry);
 }
 
 /* Moves waiters to `over` if their zone has gone or, unless @only_gone, if their load has ended.
@@ -184,7 +192,6 @@ static int begin_configuration(struct zones *zones, struct zones_list *list)
 {
 	struct zones table;
 	int err = share_list(zones, list);
-	size_t i;
 
 	if (!err)
 		err = table_new(&table, zones, list);
@@ -193,17 +200,21 @@ static int begin_configuration(struct zones *zones, struct zones_list *list)
 	table_adopt(zones, &table, list);
 	zone_pool_trim(zones->pool);
 	zones->is_configuring = true;
-	for (i = 0; i < list->n; i++) {
-		struct zones_entry *entry = zones->entries[i];
-		uint32_t number = zones_ask(entry);
-
-		if (entry->loading.n_ended >= number)
-			continue; /* it could not begin */
-		entry->loading.awaited_number = number;
-		zones->n_awaited++;
-	}
-	loader_wake(zones->env.loader); /* there may be no load to wait for */
+	zones_checks_begin(zones, list->n);
 	return 0;
+}
+
+/* The next publish serves the zone as the configuration wants it. */
+static void end_entry_configuration(struct zones *zones, struct zones_entry *entry)
+{
+	const enum zones_life before = entry->life;
+
+	if (!entry->is_member) /* members do not depend on the configuration */
+		entry->life = zones_is_leaving(entry) ? ZONES_GONE : ZONES_LISTED;
+	zones->is_all_due |= entry->life != before;
+	entry->loading.is_due = entry->loading.fresh && zones_is_answered(entry);
+	if (entry->loading.is_due || zones_next_state(entry) != entry->state)
+		zones_mark_changed(zones, entry);
 }
 
 /* All loads of the configuration have ended: the next publish serves it. */
@@ -216,9 +227,7 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (!entry->is_member) /* members do not depend on the configuration */
-			entry->life = zones_is_leaving(entry) ? ZONES_GONE : ZONES_LISTED;
-		entry->loading.is_due = zones_is_answered(entry);
+		end_entry_configuration(zones, entry);
 		if (!first && entry->life == ZONES_LISTED && !entry->is_member)
 			first = entry->loading.code;
 	}
@@ -237,6 +246,7 @@ static void remove_zonemgr_gone(struct zones *zones)
 	size_t i, n = 0;
 
 	(void)end_singles(zones, true, &over); /* before the entries are freed */
+	zones_checks_forget_gone(zones);
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
@@ -279,20 +289,33 @@ static void begin_next(struct zones *zones)
 	}
 }
 
+/* True if env.configured acts on the reload of a zone with the same settings, too: the members of a
+ * catalog depend on other settings, and primaries are asked again for a zone that has not come. */
+static bool has_news_of_others(const struct zones_entry *entry)
+{
+	return entry->config->catalog != CONFIG_CATALOG_NONE || !entry->zone;
+}
+
 /* Calls env.configured for the zones, after the first version, if any, is served. catalogs.c does
  * so for members. */
 static void call_configured(struct zones *zones)
 {
 	zones->is_configured_due = false;
-	for (size_t i = 0; i < zones->n && zones->env.configured; i++)
-		if (zones_is_answered(zones->entries[i]) && !zones->entries[i]->is_member)
-			zones->env.configured(zones->env.user, zones->entries[i]);
+	for (size_t i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (zones_is_answered(entry) && !entry->is_member &&
+		    (entry->is_reconfigured || has_news_of_others(entry)))
+			zones_tell_configured(zones, entry);
+	}
 }
 
 int zones_publish_all(struct zones *zones)
 {
-	int err = zones_publish(zones);
+	int err;
 
+	zones->is_all_due = false;
+	err = zones_publish(zones);
 	if (!err)
 		err = zones_drop_others(zones);
 	if (err)
@@ -301,6 +324,20 @@ int zones_publish_all(struct zones *zones)
 	if (zones->is_configured_due)
 		call_configured(zones);
 	return 0;
+}
+
+/* Serves the configuration that was loaded. If no zone has come or gone, that costs only the zones
+ * that have changed. */
+static int publish_configuration(struct zones *zones)
+{
+	int err;
+
+	if (zones->is_all_due || !zones->env.published->set)
+		return zones_publish_all(zones);
+	err = zones_publish_changed(zones);
+	if (!err && zones->is_configured_due)
+		call_configured(zones);
+	return err;
 }
 
 void zones_poll(struct zones *zones)
@@ -315,9 +352,9 @@ void zones_poll(struct zones *zones)
 		end_configuration(zones, &over);
 	is_due = end_singles(zones, false, &over);
 	if (is_configured)
-		err = zones_publish_all(zones);
+		err = publish_configuration(zones);
 	else if (is_due)
-		err = zones_publish(zones);
+		err = zones_publish_changed(zones);
 	if (err) {
 		log_error("zones: %s", err_text(err));
 		zones_flush_again(zones);
@@ -429,8 +466,8 @@ void zones_await(struct zones *zones, struct zones_entry *entry)
 
 void zones_keep_member(struct zones *zones, struct zones_entry *entry)
 {
-	if (zones_is_answered(entry) && zones->env.configured)
-		zones->env.configured(zones->env.user, entry);
+	if (zones_is_answered(entry))
+		zones_tell_configured(zones, entry);
 }
 
 void zones_configure_member(struct zones *zones, struct zones_entry *entry,
@@ -446,7 +483,8 @@ void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 	entry->is_member = true;
 	if (entry->loading.is_changed && zones_reload(zones, entry->name, nobody_waits, NULL))
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
-	zones_keep_member(zones, entry);
+	if (entry->is_reconfigured || has_news_of_others(entry))
+		zones_keep_member(zones, entry);
 }
 
 int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_builder *builder,
@@ -506,6 +544,7 @@ void zones_cancel(struct zones *zones)
 		tell_zonemgr(list, -ECANCELED);
 	}
 	zones_cancel_made(zones);
+	zones_checks_cancel(zones);
 	zones_clear_queue(zones);
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];

@@ -219,8 +219,13 @@ static bool is_other_load(const struct config_zone *a, const struct config_zone 
 void zones_set_config(struct zones_entry *entry, struct config_zone *config,
 		      const struct config_zone *settings)
 {
-	entry->loading.is_changed |= entry->file && (strcmp(entry->file, config->file) != 0 ||
-						     is_other_load(entry->config, settings));
+	const bool is_other_file = !entry->file || strcmp(entry->file, config->file) != 0;
+
+	entry->is_reconfigured |= is_other_file || entry->config != settings;
+	entry->loading.is_changed |= entry->file &&
+				     (is_other_file || is_other_load(entry->config, settings));
+	entry->owner->is_all_due |= entry->config->driver_denials != settings->driver_denials ||
+				    entry->config->is_root_copy != settings->is_root_copy;
 	config_zone_unref(entry->config);
 	entry->config = settings;
 	free(entry->file);
@@ -522,14 +527,16 @@ static struct load *load_of_file(struct zones_entry *entry)
 	return load;
 }
 
-/* True if the zone stays as it is when its file is unchanged. A command may judge differently now,
- * keys may have changed, the journal may have room again, and the mark is not that of a version
- * that waits to be published. */
-static bool may_stay(const struct zones_entry *entry, const struct load *load)
+/* A command may judge differently now, keys may have changed, the journal may have room again, and
+ * the mark is not that of a version that waits to be published. */
+bool zones_may_stay(const struct zones_entry *entry)
 {
-	return load->source == LOAD_FILE && load->absent == LOAD_ABSENT_FAILS &&
-	       !load->verify.argv && entry->state == ZONES_SERVING && !entry->on_disk.is_wrong &&
-	       !entry->loading.fresh && !sentence_is_set(&entry->stored.error);
+	const struct config_zone *config = entry->config;
+
+	return !entry->signing && !config->signing && !config->verify.argv &&
+	       !zones_is_secondary(entry) && config->catalog != CONFIG_CATALOG_PRODUCE &&
+	       entry->state == ZONES_SERVING && !entry->on_disk.is_wrong && !entry->loading.fresh &&
+	       !sentence_is_set(&entry->stored.error);
 }
 
 static void begin_zones_entry(struct zones_entry *entry)
@@ -551,7 +558,7 @@ static void begin_zones_entry(struct zones_entry *entry)
 		return;
 	}
 	load = load_of_file(entry);
-	if (load && !is_changed && may_stay(entry, load))
+	if (load && !is_changed && zones_may_stay(entry))
 		load->known = entry->on_disk.mark;
 	if (load) {
 		start_entry(entry, load);

@@ -411,9 +411,9 @@ static void settle_fresh(struct zones_entry *entry, const struct load *fresh)
 	log_withdrawn(entry);
 }
 
-static enum zones_state state_of_publish(const struct zones_entry *entry)
+enum zones_state zones_next_state(const struct zones_entry *entry)
 {
-	if (entry->zone)
+	if (zones_newest(entry))
 		return sentence_is_set(&entry->error) ? ZONES_STALE : ZONES_SERVING;
 	if (entry->is_expired)
 		return ZONES_EXPIRED;
@@ -450,7 +450,7 @@ static void settle_publish(struct zones *zones, struct zones_entry *entry, bool 
 		zone_unref(entry->edited);
 	entry->edited = NULL;
 	entry->loading.is_due = false;
-	entry->state = state_of_publish(entry);
+	entry->state = zones_next_state(entry);
 	forget_behind(entry);
 	if (entry->zone != old && zones->env.served)
 		zones->env.served(zones->env.user, entry, fresh);
@@ -600,6 +600,7 @@ static int swap_publish(struct zones *zones, struct edition *edition)
 			      edition->members[i].zone);
 	err = withdraw_publish(zones, edition);
 	settle_edition(zones, edition, !err);
+	zones_made_served(zones);
 	return err;
 }
 

@@ -51,6 +51,16 @@ struct zones_made {
 	int code;
 };
 
+/* The walk that begins a configuration's loads (zones_checks.c), for which it waits, too. */
+struct zones_checks {
+	size_t at, end;              /* of zones.entries */
+	struct file_checks *running; /* a list */
+	unsigned int n_running;
+	bool is_walking;
+	bool is_cancelled;
+};
+
+/* Its booleans are facts of their own: about flushes, and about the configuration. */
 struct zones {
 	struct zones_env env;
 	struct clock_now now;   /* zones_set_time() */
@@ -75,10 +85,14 @@ struct zones {
 	/* until then a flush waits for the cache's filter; 0: it does not */
 	uint64_t wait_until_ns;
 	bool is_due; /* all zones have to be published: one has come or gone */
+	/* the same at the end of the configuration that is being loaded: a zone has other settings
+	 * on which answers depend */
+	bool is_all_due;
 	bool is_configuring;
 	/* a configuration is loaded, and env.configured was not called yet */
 	bool is_configured_due;
 	size_t n_awaited; /* entries whose load the configuration still waits for */
+	struct zones_checks checks;
 };
 
 /* A load has memory of its own, so of a million zones only a few have one at a time. More than the
@@ -96,6 +110,14 @@ void zones_entry_hush(struct zones_entry *entry);
 /* Frees it with its zones. Not during a load: zones_forget_load(). */
 void zones_entry_free(struct zones_entry *entry);
 
+/* True if the zone stays as it is when its file is unchanged. */
+bool zones_may_stay(const struct zones_entry *entry);
+/* Begins the loads of the first n entries, those of a configuration. */
+void zones_checks_begin(struct zones *zones, size_t n);
+/* Before entries that are ZONES_GONE are freed. */
+void zones_checks_forget_gone(struct zones *zones);
+/* No further load begins. */
+void zones_checks_cancel(struct zones *zones);
 /* As zones_ask(), for a zone from a transfer. 0: no memory, and the caller keeps the builder. */
 uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder);
 /* Notes a change that a running compaction does not have: it is applied to the new image. 0 or
@@ -110,6 +132,8 @@ void zones_forget_compaction(struct zones_entry *entry);
 void zones_flush_soon(struct zones *zones);
 /* A publish has failed: a publish of all zones follows somewhat later. */
 void zones_flush_again(struct zones *zones);
+/* Tells env.configured of the zone's settings. */
+void zones_tell_configured(struct zones *zones, struct zones_entry *entry);
 /* zones_publish(); then frees zones that are not served any more, and calls env.configured after a
  * new configuration. After an error that still has to be done: zones_flush_again(). */
 int zones_publish_all(struct zones *zones) __attribute__((warn_unused_result));

@@ -1,0 +1,317 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A reload of many zones costs those that have changed: which files are read, which settings are
+ * told, and whether all zones are published. */
+#include <errno.h>
+#include <poll.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "cache/memory.h"
+#include "zonemgr/file_checks.h"
+#include "zonemgr/loader.h"
+#include "zonemgr/zonemgr.h"
+#include "engine/engine.h"
+#include "tests/lib/madezones.h"
+#include "tests/lib/must.h"
+#include "tests/unit/config/configtext.h"
+#include "tests/unit/zone/zone_text.h"
+
+#define WAIT_NS  (20 * CLOCK_NS_PER_S)
+#define TURN_MS  2
+#define N_ZONES  (2 * FILE_CHECKS_MAX + 100) /* three loads look at their files */
+#define PATH_CAP 128
+#define TEXT_CAP (N_ZONES * 64)
+
+static struct cache_memory memory;
+static struct engine_data published;
+static struct loader *loader;
+static struct zones *zones;
+static unsigned n_served, n_told;
+static int code_of_reload;
+static struct config *config;
+
+static int no_readers(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/* As zonemgr/maintenance.c, but the file counts as old. */
+static void served(void *unused, struct zones_entry *entry, const struct load *fresh)
+{
+	struct zonefile_mark mark;
+
+	(void)unused;
+	n_served++;
+	if (!fresh)
+		return;
+	mark = fresh->file_mark;
+	mark.is_settled = true;
+	zones_know_file(entry, &mark);
+}
+
+static void configured(void *unused, struct zones_entry *entry)
+{
+	(void)unused, (void)entry;
+	n_told++;
+}
+
+static void path_of(char path[PATH_CAP], unsigned i)
+{
+	snprintf(path, PATH_CAP, "%s/z%u", tmpfolder, i);
+}
+
+static void write_zone(unsigned i, unsigned serial)
+{
+	char path[PATH_CAP];
+	FILE *f;
+
+	path_of(path, i);
+	f = fopen(path, "w");
+	MUST(f && fprintf(f, "$TTL 300\n@ SOA . . %u 2 3 4 60\n@ NS ns.test.\n", serial) > 0 &&
+	     !fclose(f));
+}
+
+static void on_done(void *user, int code)
+{
+	bool *is_done = user;
+
+	code_of_reload = code;
+	*is_done = true;
+}
+
+static void run_until(const bool *is_done)
+{
+	const uint64_t end_ns = clock_ns() + WAIT_NS;
+
+	while (!*is_done && clock_ns() < end_ns) {
+		struct pollfd ready = { .fd = loader_fd(loader), .events = POLLIN };
+
+		(void)poll(&ready, 1, TURN_MS);
+		loader_poll(loader);
+		zones_poll(zones);
+	}
+	assert_true(*is_done);
+}
+
+/* Loads the zones 0 to n - 1, the first one with more settings. */
+static void configure(unsigned n, const char *more)
+{
+	char *text = malloc(TEXT_CAP);
+	bool is_done = false;
+	size_t used;
+
+	MUST(text);
+	used = (size_t)snprintf(text, TEXT_CAP, LISTEN "zones:\n  - name: z0\n    file: z0\n%s",
+				more);
+	for (unsigned i = 1; i < n; i++)
+		used += (size_t)snprintf(text + used, TEXT_CAP - used,
+					 "  - name: z%u\n    file: z%u\n", i, i);
+	config_free(config);
+	config = load_good(text);
+	free(text);
+	n_served = n_told = 0;
+	assert_int_equal(zones_configure(zones, config, on_done, &is_done), 0);
+	run_until(&is_done);
+}
+
+static int open_world(void **state)
+{
+	struct zones_env env = { .published = &published,
+				 .grace = no_readers,
+				 .served = served,
+				 .configured = configured };
+	struct cache_sizes sizes;
+	bool adopted;
+
+	if (tmpfolder_make(state))
+		return -1;
+	MUST(!cache_sizes_plan(&sizes, CACHE_BYTES_MIN, N_ZONES));
+	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&env.cache, &memory, &adopted));
+	MUST(!loader_new(&loader, 2));
+	env.loader = loader;
+	MUST(!zones_new(&zones, &env));
+	for (unsigned i = 0; i <= N_ZONES; i++)
+		write_zone(i, 1);
+	configure(N_ZONES, "");
+	return n_served == N_ZONES && n_told == N_ZONES ? 0 : -1;
+}
+
+static int close_world(void **state)
+{
+	struct cache *cache = madezones_env(zones)->cache;
+	char path[PATH_CAP];
+
+	loader_stop(loader);
+	zones_cancel(zones);
+	loader_poll(loader);
+	zones_free(zones);
+	loader_free(loader);
+	cache_free(cache);
+	cache_memory_release(&memory);
+	config_free(config);
+	for (unsigned i = 0; i <= N_ZONES; i++) {
+		path_of(path, i);
+		unlink(path);
+	}
+	unlink(file);
+	return tmpfolder_remove(state);
+}
+
+static uint32_t serial_of(const char *name)
+{
+	return zone_serial(zones_find(zones, name)->zone);
+}
+
+/* What a reload is to cost, and whether all zones are published: then the set is another. */
+#define assert_cost(served_zones, told_zones, is_all)              \
+	do {                                                       \
+		assert_int_equal(n_served, served_zones);          \
+		assert_int_equal(n_told, told_zones);              \
+		assert_int_equal(published.set != before, is_all); \
+		before = published.set;                            \
+	} while (0)
+
+static void test_what_has_not_changed_costs_nothing(void **state)
+{
+	const struct zone_set *before = published.set;
+
+	(void)state;
+	configure(N_ZONES, "");
+	assert_int_equal(code_of_reload, 0);
+	assert_cost(0, 0, false);
+}
+
+static void test_each_changed_file_is_read(void **state)
+{
+	const struct zone_set *before = published.set;
+	/* the first and the last of the loads that look at files, and of the zones */
+	const unsigned changed[] = { 0, FILE_CHECKS_MAX - 1, FILE_CHECKS_MAX, N_ZONES - 1 };
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		write_zone(changed[i], 7);
+	configure(N_ZONES, "");
+	assert_cost(4, 0, false);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "z%u", changed[i]);
+		assert_int_equal(serial_of(name), 7);
+	}
+	assert_int_equal(serial_of("z1"), 1);
+}
+
+static void test_a_missing_file_is_reported(void **state)
+{
+	const struct zone_set *before = published.set;
+	char path[PATH_CAP];
+
+	(void)state;
+	path_of(path, 3);
+	MUST(!unlink(path));
+	configure(N_ZONES, "");
+	assert_int_equal(code_of_reload, -ENOENT);
+	assert_int_equal(zones_find(zones, "z3")->state, ZONES_STALE);
+	assert_cost(0, 0, false);
+	write_zone(3, 2);
+	configure(N_ZONES, "");
+	assert_int_equal(code_of_reload, 0);
+	assert_int_equal(zones_find(zones, "z3")->state, ZONES_SERVING);
+	assert_cost(1, 0, false);
+}
+
+/* Settings on which no answer depends, and such on which all do. */
+static void test_settings_of_one_zone(void **state)
+{
+	const struct zone_set *before = published.set;
+
+	(void)state;
+	configure(N_ZONES, "    allow-transfer: [any]\n");
+	assert_cost(0, 1, false);
+	configure(N_ZONES, "    allow-transfer: [any]\n    driver-denials: off\n");
+	assert_cost(0, 1, true);
+	configure(N_ZONES, "    allow-transfer: [any]\n    driver-denials: off\n");
+	assert_cost(0, 0, false);
+	configure(N_ZONES, "");
+	assert_cost(0, 1, true);
+}
+
+static void test_one_zone_more_and_less(void **state)
+{
+	const struct zone_set *before = published.set;
+
+	(void)state;
+	configure(N_ZONES + 1, "");
+	assert_cost(1, 1, true);
+	configure(N_ZONES, "");
+	assert_cost(0, 0, true);
+	assert_int_equal(zones_n(zones), N_ZONES);
+}
+
+static void test_a_reload_of_one_zone(void **state)
+{
+	const struct zone_set *before = published.set;
+	bool is_done = false;
+
+	(void)state;
+	n_served = n_told = 0;
+	write_zone(5, 9);
+	assert_int_equal(zones_reload(zones, "z5", on_done, &is_done), 0);
+	run_until(&is_done);
+	assert_cost(1, 0, false);
+	assert_int_equal(serial_of("z5"), 9);
+}
+
+/* Both waits end, and the zone is read once more if its load began before the second request. */
+static void test_a_zone_that_is_loaded_already(void **state)
+{
+	const struct zone_set *before = published.set;
+	bool is_done = false;
+
+	(void)state;
+	write_zone(6, 9);
+	assert_int_equal(zones_reload(zones, "z6", on_done, &is_done), 0);
+	configure(N_ZONES, "");
+	run_until(&is_done);
+	assert_int_equal(serial_of("z6"), 9);
+	assert_ptr_equal(published.set, before);
+}
+
+/* The loader stops in the middle of the walk: no load begins any more. */
+static void test_a_stop_during_a_reload(void **state)
+{
+	bool is_done = false;
+
+	(void)state;
+	config_free(config);
+	config = load_good(LISTEN "zones: [{name: z0, file: z0}, {name: z1, file: z1}]\n");
+	write_zone(0, 11);
+	assert_int_equal(zones_configure(zones, config, on_done, &is_done), 0);
+	loader_stop(loader);
+	zones_cancel(zones);
+	loader_poll(loader);
+	assert_int_equal(code_of_reload, -ECANCELED);
+	assert_null(zones_find(zones, "z0")->loading.load);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_has_not_changed_costs_nothing),
+		cmocka_unit_test(test_each_changed_file_is_read),
+		cmocka_unit_test(test_a_missing_file_is_reported),
+		cmocka_unit_test(test_settings_of_one_zone),
+		cmocka_unit_test(test_one_zone_more_and_less),
+		cmocka_unit_test(test_a_reload_of_one_zone),
+		cmocka_unit_test(test_a_zone_that_is_loaded_already),
+		cmocka_unit_test(test_a_stop_during_a_reload),
+	};
+
+	int rc;
+
+	rcu_register_thread();
+	rc = cmocka_run_group_tests(tests, open_world, close_world);
+	rcu_unregister_thread();
+	return rc;
+}
