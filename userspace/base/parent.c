@@ -14,11 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/activation.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/kernel.h"
 #include "base/log.h"
-#include "base/activation.h"
+#include "base/sandbox.h"
 
 #define NAME         "volley-parent"
 #define STARTERS_MAX 8 /* a reload has two resolvers for a moment */
@@ -400,6 +401,7 @@ int parent_start(const struct executable *program, int (*drop)(void))
 		.units = activation_folder(),
 		.daemon = getpid(),
 	};
+	sandbox_start_process(p->units ? SANDBOX_CONNECTOR : SANDBOX_PARENT);
 	int ends[2], err = 0;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
@@ -411,6 +413,10 @@ int parent_start(const struct executable *program, int (*drop)(void))
 	if (!parent.pid) {
 		p.fd = ends[1];
 		run_parent(&p, drop);
+			p->let_go_ns = p->let_go_ns ? p->let_go_ns : clock_ns();
+		}
+		tell_all_let_go(p);
+		sandbox_tick();
 	}
 	if (parent.pid < 0)
 		err = -errno;

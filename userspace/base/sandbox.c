@@ -183,12 +183,43 @@ static int add_unknown(scmp_filter_ctx ctx)
 	return err;
 }
 
+/* Programs that are executed do not know our handler, so they get the error at once. */
+static int refuse_call(void *ctx, int number, const struct sandbox_row *row)
+{
+	int err = row->n_values ? 0 : seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), number, 0);
+
+	for (unsigned int i = 0; i < row->n_values && !err; i++)
+		err = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), number, 1,
+				       SCMP_CMP(row->n_arg, SCMP_CMP_MASKED_EQ, row->values[i],
+						row->values[i]));
+	return err;
+}
+
+/* 32-bit programs may be executed, too, where the kernel has them. */
+static int make_open_rules(scmp_filter_ctx ctx, enum sandbox_kind kind)
+{
+	int err = 0;
+
+#ifdef __x86_64__
+	err = seccomp_arch_add(ctx, SCMP_ARCH_X86);
+#endif
+	if (!err)
+		err = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS),
+				       seccomp_syscall_resolve_name("clone3"), 0);
+	for (unsigned int i = 0; i < sandbox_n_rows && !err; i++)
+		if (sandbox_rows[i].kinds >> kind & 1)
+			err = each_call(&sandbox_rows[i], refuse_call, ctx);
+	return err;
+}
+
 static int make_sandbox_rules(scmp_filter_ctx ctx, enum sandbox_kind kind)
 {
 	int err = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 
 	if (!err)
 		err = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	if (!err && sandbox_is_open(kind))
+		return make_open_rules(ctx, kind);
 	for (unsigned int i = 0; i < sandbox_n_rows && !err; i++)
 		if (sandbox_rows[i].kinds >> kind & 1)
 			err = each_call(&sandbox_rows[i], visit_call, ctx);
@@ -236,7 +267,7 @@ static int export_program(scmp_filter_ctx ctx, struct sock_fprog *program)
 
 static int make_program(enum sandbox_kind kind)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_TRAP);
+	scmp_filter_ctx ctx = seccomp_init(sandbox_is_open(kind) ? SCMP_ACT_ALLOW : SCMP_ACT_TRAP);
 	int err = ctx ? make_sandbox_rules(ctx, kind) : -ENOMEM;
 
 	if (!err)
@@ -318,7 +349,6 @@ static void prepare_libraries(void)
 	pthread_t thread;
 
 	mallopt(M_ARENA_MAX, ARENAS * get_nprocs());
-	tzset();
 	(void)!OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL);
 	if (!pthread_create(&thread, NULL, shrink_heap, NULL))
 		pthread_join(thread, NULL);
@@ -328,9 +358,11 @@ int sandbox_start(enum sandbox_kind kind)
 {
 	int err = 0;
 
-	prepare_libraries();
+	tzset(); /* else the first line of the log would open a file */
+	if (kind < SANDBOX_N_OF_THREADS)
+		prepare_libraries();
 	for (unsigned int each = 0; each < SANDBOX_N_KINDS && !err; each++)
-		if (kind == SANDBOX_CONTROL || kind == each)
+		if (kind == each || (kind == SANDBOX_CONTROL && each < SANDBOX_N_OF_THREADS))
 			err = make_program((enum sandbox_kind)each);
 	if (!err)
 		err = catch_refused();
@@ -345,6 +377,12 @@ int sandbox_start(enum sandbox_kind kind)
 			  err            ? err_text(err) :
 					   "";
 	return err;
+}
+
+void sandbox_start_process(enum sandbox_kind kind)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_start(kind))
+		log_warn("%s", sandbox_problem());
 }
 
 void sandbox_enter(enum sandbox_kind kind)

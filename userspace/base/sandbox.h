@@ -5,6 +5,7 @@
  *
  *      sandbox_start()                   the calling thread, and all that it starts: CONTROL
  *         └─ sandbox_enter(KIND)         a thread at its beginning: its own, smaller list
+ *      sandbox_start_process(KIND)       a process beside the daemon, for good
  *
  * base/sandbox_calls.c is the table: which calls, for which kinds, and why. libseccomp makes a BPF
  * program for each kind. A call that is not allowed does not end the process, since then a new
@@ -15,6 +16,9 @@
  *      never needed (ptrace, mount, ...)    the same
  *      the same while SIGSYS is blocked     the process is killed: posix_spawn() blocks it
  *      another architecture's (i386, x32)   the process is killed
+ *
+ * Parent and runner execute other programs, which inherit the filter and have no handler. So they
+ * make all calls but some that no command needs, which get EPERM, and those newer than the table.
  *
  * A kernel without seccomp changes nothing else; sandbox_state() says so. Time of an allowed call:
  * docs/decisions/0069.
@@ -37,10 +41,13 @@ struct sandbox_state {
 /*
  * Begins the sandbox of the process, in the calling thread, which becomes one of that kind. It must
  * be the only thread, and has called prctl(PR_SET_NO_NEW_PRIVS). From CONTROL threads can go on to
- * each kind; from another kind to none. 0; -ENOSYS: the kernel has no seccomp; or -errno. After an
- * error there is no sandbox, and sandbox_enter() does nothing.
+ * each kind of threads; from another kind to none. 0; -ENOSYS: the kernel has no seccomp; or
+ * -errno. After an error there is no sandbox, and sandbox_enter() does nothing.
  */
 int sandbox_start(enum sandbox_kind kind) __attribute__((warn_unused_result));
+
+/* The same for a process of the daemon's, which becomes that kind for good. A fault is logged. */
+void sandbox_start_process(enum sandbox_kind kind);
 
 /*
  * Restricts the calling thread, and threads that it starts, to its kind. It cannot be undone. Does

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/prctl.h>
+#include <linux/sched.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,7 +20,11 @@
 #define F   (1u << SANDBOX_FILES)
 #define T   (1u << SANDBOX_REPORTER)
 #define Q   (1u << SANDBOX_QUIET)
-#define ALL (C | W | L | X | R | F | T | Q)
+#define B   (1u << SANDBOX_BROKER)
+#define A   (1u << SANDBOX_CONNECTOR)
+#define P   (1u << SANDBOX_PARENT)
+#define U   (1u << SANDBOX_RUNNER)
+#define ALL (C | W | L | X | R | F | T | Q | B | A)
 #define NET (C | W | L | X | R)
 
 #ifndef PR_SET_VMA
@@ -66,9 +71,9 @@ const struct sandbox_row sandbox_rows[] = {
 	  .why = "those of other threads, and of the resolver's process" },
 
 	/* --- Threads that start others --- */
-	{ C | F | R, "clone", SANDBOX_THREAD, .why = "threads" },
-	{ C, "wait4", .why = "the end of its only child: base/parent.h" },
-	{ C, "kill", SANDBOX_ONE_OF, 1, 1, { 0 }, .why = "does the owner of a lock still run?" },
+	{ C | F | R | B, "clone", SANDBOX_THREAD, .why = "threads" },
+	{ C | A, "wait4", .why = "the end of its only child: base/parent.h" },
+	{ C | B, "kill", SANDBOX_ONE_OF, 1, 1, { 0 }, .why = "does the owner of a lock still run?" },
 
 	/* --- Network --- */
 	{ NET, "accept accept4 recvfrom recvmsg recvmmsg getsockopt setsockopt getsockname getpeername",
@@ -99,17 +104,26 @@ const struct sandbox_row sandbox_rows[] = {
 	{ T, "memfd_create", .why = "the journal takes what its socket does not as a file" },
 	{ Q, "socket", SANDBOX_PAIRS, 0, 2, { AF_UNIX, SOCK_DGRAM }, .why = "systemd's watchdog" },
 	{ Q, "connect", .why = "systemd's watchdog" },
+	{ B, "recvfrom recvmsg sendto sendmsg getsockopt setsockopt getsockname bind",
+	  .why = "the daemon's sockets and requests; netlink" },
+	{ B, "socket", SANDBOX_PAIRS, 0, 12,
+	  { AF_XDP, 0, AF_NETLINK, 0, AF_UNIX, SOCK_DGRAM, AF_UNIX, SOCK_STREAM, AF_INET, SOCK_DGRAM,
+	    AF_INET6, SOCK_DGRAM },
+	  .why = "AF_XDP; interfaces; the log" },
+	{ A, "socket", SANDBOX_PAIRS, 0, 2, { AF_UNIX, SOCK_SEQPACKET }, .why = "units" },
+	{ A, "connect getsockopt recvfrom recvmsg sendto sendmsg", .why = "the same" },
 	{ C | F | X | R, "socketpair eventfd2 pipe2 timerfd_create timerfd_settime timerfd_gettime "
 			 "epoll_create1 dup dup3 memfd_create",
 	  .why = "descriptors of its own" },
 	{ W | L | T, "eventfd2 pipe2 timerfd_settime epoll_create1 dup", .why = "the same" },
 	{ C, "signalfd4", .why = "signals of the operator" },
-	{ NET | F | T, "ioctl", SANDBOX_ONE_OF, 1, 3, { FIONREAD, FIONBIO, 0x5401 /* TCGETS */ },
+	{ NET | F | T | B, "ioctl", SANDBOX_ONE_OF, 1, 3, { FIONREAD, FIONBIO, 0x5401 /* TCGETS */ },
 	  .why = "sockets and files that are open" },
-	{ C | X | R, "ioctl", SANDBOX_ONE_OF, 1, 7,
+	{ C | X | R | B, "ioctl", SANDBOX_ONE_OF, 1, 7,
 	  { SIOCETHTOOL, SIOCGIFINDEX, SIOCGIFMTU, SIOCGIFFLAGS, SIOCGIFHWADDR,
 	    SIOCGIFNAME, SIOCGIFCONF },
 	  .why = "interfaces" },
+	{ B, "ioctl", SANDBOX_ONE_OF, 1, 1, { SIOCSIFMTU }, .why = "bpf/hook_detach.c" },
 
 	/* --- BPF --- */
 	{ C | W | F, "bpf", SANDBOX_ONE_OF, 0, 8,
@@ -120,12 +134,21 @@ const struct sandbox_row sandbox_rows[] = {
 	{ Q, "bpf", SANDBOX_ONE_OF, 0, 1, { BPF_MAP_UPDATE_ELEM },
 	  .why = "the keeper waits until programs that run have ended: cache/grace.c" },
 	{ C | F | W, "mlock mlock2 munlock set_mempolicy mbind", .why = "packet memory, its node" },
-	{ C | R, "prlimit64", SANDBOX_OWN_PROCESS, .why = "its own limits" },
-	{ C | R, "getrlimit", .why = "the same" },
-	{ C, "setrlimit", .why = "the same" },
+	{ B, "bpf", SANDBOX_ONE_OF, 0, 12,
+	  { BPF_MAP_CREATE, BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM,
+	    BPF_MAP_GET_NEXT_KEY, BPF_MAP_FREEZE, BPF_MAP_GET_FD_BY_ID, BPF_OBJ_GET_INFO_BY_FD,
+	    BPF_OBJ_GET, BPF_OBJ_PIN, BPF_BTF_LOAD, BPF_BTF_GET_FD_BY_ID },
+	  .why = "maps, with their types; pins of libxdp's dispatcher" },
+	{ B, "bpf", SANDBOX_ONE_OF, 0, 7,
+	  { BPF_PROG_LOAD, BPF_PROG_TEST_RUN, BPF_PROG_GET_FD_BY_ID, BPF_PROG_BIND_MAP,
+	    BPF_LINK_CREATE, BPF_LINK_UPDATE, BPF_RAW_TRACEPOINT_OPEN },
+	  .why = "programs; the dispatcher's parts, which libxdp puts in place by links" },
+	{ C | R | B, "prlimit64", SANDBOX_OWN_PROCESS, .why = "its own limits" },
+	{ C | R | B, "getrlimit", .why = "the same" },
+	{ C | B, "setrlimit", .why = "the same" },
 
 	/* --- Files --- */
-	{ C | F | R | T, "open openat openat2 stat lstat access faccessat faccessat2 readlink "
+	{ C | F | R | T | B, "open openat openat2 stat lstat access faccessat faccessat2 readlink "
 			 "readlinkat getdents64 getcwd pread64 preadv statfs fstatfs fadvise64",
 	  .why = "files are read" },
 	{ X, "openat", SANDBOX_READ_ONLY, 2, .why = "authorities of TLS" },
@@ -137,27 +160,38 @@ const struct sandbox_row sandbox_rows[] = {
 			 "utimensat chdir sendfile",
 	  .why = "state, logs and zone files are written; the control socket" },
 
-	/* --- Never needed --- */
-	{ 0, "clone3", .why = "its flags cannot be seen by a filter: ENOSYS, so clone is used" },
-	{ 0, "ptrace process_vm_readv process_vm_writev kcmp", .why = "other processes" },
-	{ 0, "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo", .why = "the same" },
-	{ 0, "execve execveat fork vfork clone pidfd_open pidfd_send_signal pidfd_getfd",
-	  .why = "other programs" },
+	{ B, "pwrite64 dup dup3 flock ftruncate mkdir mkdirat unlink unlinkat rmdir rename renameat renameat2",
+	  .why = "locks of interfaces; the dispatcher's folders in the BPF file system" },
+
+	/* --- Never needed by closed kinds; refused to the open kinds that are named --- */
+	{ 0, "clone3",
+	  .why = "its flags cannot be seen by a filter: ENOSYS, so clone is used" },
+	{ 0, "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo", .why = "other processes" },
+	{ 0, "execve execveat fork vfork clone pidfd_open pidfd_send_signal", .why = "programs" },
 	{ 0, "setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
 	  .why = "other users" },
-	{ 0, "mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig "
-	     "fsmount fspick mount_setattr",
-	  .why = "other views of the file system and the network" },
-	{ 0, "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon "
-	     "swapoff iopl ioperm syslog acct quotactl settimeofday clock_settime adjtimex "
-	     "clock_adjtime sethostname setdomainname vhangup nfsservctl",
-	  .why = "the host" },
-	{ 0, "add_key request_key keyctl", .why = "the kernel's keys" },
-	{ 0, "perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register "
-	     "fanotify_init lookup_dcookie vmsplice remap_file_pages modify_ldt personality",
-	  .why = "parts of the kernel that had many faults" },
-	{ 0, "open_by_handle_at name_to_handle_at mknod mknodat", .why = "files by other ways" },
 	{ 0, "chown lchown fchownat setxattr lsetxattr fsetxattr", .why = "owners of files" },
+	{ 0, "mknod mknodat name_to_handle_at", .why = "files by other ways" },
+	{ 0, "personality vmsplice", .why = "parts of the kernel that had many faults" },
+	{ P | U, "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd", SANDBOX_REFUSED,
+	  .why = "other processes" },
+	{ P | U, "clone", SANDBOX_REFUSED, 0, 7,
+	  { CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWIPC, CLONE_NEWUTS,
+	    CLONE_NEWCGROUP },
+	  .why = "namespaces, in which a process has all capabilities" },
+	{ P | U, "mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig "
+		 "fsmount fspick mount_setattr", SANDBOX_REFUSED,
+	  .why = "other views of the file system and the network" },
+	{ P | U, "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon "
+		 "swapoff iopl ioperm syslog acct quotactl settimeofday clock_settime adjtimex "
+		 "clock_adjtime sethostname setdomainname vhangup nfsservctl", SANDBOX_REFUSED,
+	  .why = "the host" },
+	{ P | U, "add_key request_key keyctl", SANDBOX_REFUSED, .why = "the kernel's keys" },
+	{ P | U, "perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register "
+		 "fanotify_init lookup_dcookie remap_file_pages modify_ldt", SANDBOX_REFUSED,
+	  .why = "parts of the kernel that had many faults" },
+	{ P | U, "open_by_handle_at", SANDBOX_REFUSED, .why = "files by other ways" },
+	{ U, "bpf", SANDBOX_REFUSED, .why = "the broker, a child of the parent, needs it" },
 };
 /* clang-format on */
 

@@ -15,6 +15,7 @@
 #include "base/parent.h"
 #include "base/activation.h"
 #include "broker/channel.h"
+#include "base/sandbox.h"
 #include "broker/ports.h"
 #include "broker/serve.h"
 
@@ -68,6 +69,8 @@ static void *serve_channel(void *user)
 		log_flush();
 		_exit(1);
 	}
+		if (c->number == BROKER_CHANNEL_HOOK)
+			sandbox_tick(); /* by one of the threads */
 	return NULL;
 }
 
@@ -102,6 +105,7 @@ static int run_forked_broker(void *user, bool is_next)
 {
 	(void)is_next;
 	return broker_run(user);
+	sandbox_start_process(SANDBOX_BROKER);
 }
 
 /* --- Its parent ------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <unbound.h>
 
 #include "base/executable.h"
+#include "base/sandbox.h"
 #include "base/starter.h"
 #include "base/activation.h"
 #include "resolver/serving.h"
@@ -21,6 +22,7 @@ static int serve_unit(const char *user)
 
 	if (socket < 0 || starter_receive(socket, &request))
 		return 1;
+	sandbox_start_process(SANDBOX_PARENT);
 	starter_run(&self, &request);
 	return 0;
 }

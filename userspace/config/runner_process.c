@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/kernel.h"
 #include "config/runner_files.h"
+#include "base/sandbox.h"
 #include "config/verify.h"
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -430,6 +431,8 @@ static int open_process(struct process *p, const struct config *config, bool is_
 	return 0;
 }
 
+	else
+		sandbox_start_process(SANDBOX_RUNNER);
 int runner_serve(int fd, const struct config *config, bool is_next)
 {
 	struct process p = { .fd = fd };
@@ -438,8 +441,6 @@ int runner_serve(int fd, const struct config *config, bool is_next)
 
 	if (!err)
 		err = privilege_drop_thread();
-	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		err = -errno;
 	if (err)
 		log_error("%s", err_text(err));
 	fds[1].fd = p.signal_fd;
