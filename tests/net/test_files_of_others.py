@@ -218,6 +218,25 @@ def test_folders_to_write_to(lab, daemon, tmp_path):
     wait_for("a line", lambda: (new / "queries").stat().st_size)
 
 
+def test_folders_with_files_of_others(daemon, tmp_path):
+    """No rule of Landlock opens /var/lib as a whole, and `degraded` says what is not written. The
+    primary is not there, so nothing would be written anyway."""
+    zones = [zone("example.com"), {"name": "s.test", "file": "/var/lib/volley-test-never.zone",
+                                   "primaries": ["gone"]}]
+    asked = {"server": {"storage": str(tmp_path / "store")}, "zones": zones,
+             "remotes": [{"name": "gone", "address": ["127.0.0.9"]}]}
+    daemon.start(interfaces=None, **asked)
+    if "Landlock: " in daemon.log():
+        pytest.skip("this kernel has no Landlock")
+    assert "/var/lib: nothing is written in this folder" in daemon.degraded()
+    daemon.configure(interfaces=None, **{**asked, "zones": zones[:1]})
+    daemon.ctl("zone", "reload")
+    assert "/var/lib" not in daemon.degraded()
+    daemon.configure(interfaces=None, **asked)
+    daemon.ctl("zone", "reload", check=False)
+    assert "/var/lib: nothing is written in this folder" in daemon.degraded()
+
+
 @pytest.mark.parametrize("of", ["STATE_DIRECTORY", "LOGS_DIRECTORY"])
 def test_folders_of_the_unit(lab, daemon, tmp_path, of):
     """A reload may name a file in a folder that systemd has made for volleyd."""

@@ -46,7 +46,8 @@
 	F(SANDBOX, sandbox, WARNS, "",                                                        \
 	  "a thread was refused a system call since the start, or may make each one")         \
 	F(CONFINED, confined, WARNS, "",                                                      \
-	  "a folder that a reload has named cannot be written before the next start")          \
+	  "a folder of the configuration is not written: it has the files of others, or only " \
+	  "a reload has named it")                                                             \
 	F(RUNNER, runner, WARNS, "",                                                          \
 	  "the process has ended that starts the commands of zones[].verify, and opens files " \
 	  "that the user of volleyd may not read")                                            \

@@ -117,7 +117,8 @@ static const struct words_key rows[] = {
 	      auto_trust_anchor),
 	  .text = "A file as for recursion.trust-anchor that is kept up to date when keys roll "
 		  "(RFC 5011). volleyd writes to the file and makes other files beside it, so "
-		  "the folder must belong to its user. "
+		  "the folder must belong to its user. The resolver's process may write to all "
+		  "of that folder, so let it have nothing else. "
 		  "Default: none." },
 	{ ROW("recursion.domain-insecure", WORDS_DOMAINS, struct config_recursion, domain_insecure),
 	  .fallback = "[]",

@@ -15,48 +15,18 @@
 #include "base/log.h"
 #include "config/fields.h"
 
-/* Of the system: libraries that are loaded late (name services), time zones, authorities of TLS,
- * processors and links. /etc has files of others, so only these in it. */
-static const char *const read_here[] = {
-	"/usr",
-	"/lib",
-	"/lib64",
-	"/proc",
-	"/sys",
-	"/dev/urandom",
-	"/dev/random",
-	"/etc/ssl",
-	"/etc/pki",
-	"/etc/ca-certificates",
-	"/etc/ld.so.cache",
-	"/etc/localtime",
-	"/etc/passwd",
-	"/etc/group",
-	"/etc/nsswitch.conf",
-	"/etc/hosts",
-	"/etc/resolv.conf",
-	"/etc/host.conf",
-	"/etc/gai.conf",
-	"/etc/services",
-	"/etc/protocols",
-	"/etc/iproute2",
-	"/etc/gnutls",
-};
+/* Facts about processors, links and threads; numbers of routing tables. */
+static const char *const read_here[] = { "/proc", "/sys", "/etc/iproute2" };
 
 /* Locks of interfaces, the control socket where it is usually, and names of threads. */
 static const char *const written_here[] = { "/run/volley", "/dev/null", "/proc/self/task" };
 
-/* A rule for one of these would allow the host's files. */
-static const char *const too_wide[] = {
-	"/",     "/etc",  "/usr",     "/var",     "/dev",       "/proc", "/sys",
-	"/home", "/root", "/boot",    "/bin",     "/sbin",      "/lib",  "/lib64",
-	"/opt",  "/run",  "/var/lib", "/var/log", "/usr/local",
-};
-
 static struct {
-	char **written; /* folders with a rule, sorted; NULL: not confined */
+	char **written; /* folders with a rule, sorted */
 	size_t n;
-	char problem[PATH_MAX + 128];
+	bool is_on;
+	char problem[PATH_MAX + 192];
+	char next[PATH_MAX + 192]; /* of a configuration that is not in force yet */
 } confined;
 
 /* --- Folders of a configuration --------------------------------------------------------------- */
@@ -69,8 +39,11 @@ struct folders {
 
 static int add_folder_text(char ***list, size_t *n, const char *path, size_t n_bytes)
 {
-	char *copy = strndup(path, n_bytes), **grown;
+	char *copy, **grown;
 
+	while (n_bytes > 1 && path[n_bytes - 1] == '/')
+		n_bytes--;
+	copy = strndup(path, n_bytes);
 	if (!copy)
 		return -ENOMEM;
 	/* Zones of one folder mostly stand together. */
@@ -93,15 +66,6 @@ static int add_written(struct folders *f, const char *path, size_t n)
 	return add_folder_text(&f->written, &f->n_written, n ? path : ".", n ? n : 1);
 }
 
-/* The length of the folder's part of a path or pattern. */
-static size_t folder_part_bytes(const char *path)
-{
-	size_t n = strcspn(path, "%");
-	const char *slash = memrchr(path, '/', n);
-
-	return !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
-}
-
 /* A symbolic link leads to the file that is replaced, in another folder perhaps. */
 static int add_zone_folder(struct folders *f, const char *path)
 {
@@ -109,13 +73,13 @@ static int add_zone_folder(struct folders *f, const char *path)
 	int err = 0;
 
 	if (real && strcmp(real, path) != 0)
-		err = add_written(f, real, folder_part_bytes(real));
+		err = add_written(f, real, landlock_folder_bytes(real));
 	free(real);
 	if (err)
 		return err;
 	if (f->may_write_zones)
-		return add_written(f, path, folder_part_bytes(path));
-	return add_folder_text(&f->read, &f->n_read, path, folder_part_bytes(path));
+		return add_written(f, path, landlock_folder_bytes(path));
+	return add_folder_text(&f->read, &f->n_read, path, landlock_folder_bytes(path));
 }
 
 static int add_by_key(void *user, const struct words_key *key, const char *text)
@@ -127,7 +91,7 @@ static int add_by_key(void *user, const struct words_key *key, const char *text)
 	if (!strcmp(key->path, "zones[].file") || !strcmp(key->path, "templates[].file"))
 		return add_zone_folder(f, text);
 	if (!strcmp(key->path, "control.socket") || key->use == WORDS_WRITE)
-		return add_written(f, text, folder_part_bytes(text));
+		return add_written(f, text, landlock_folder_bytes(text));
 	return key->use == WORDS_OWN || key->use == WORDS_FOLDER ?
 		       add_written(f, text, strlen(text)) :
 		       0;
@@ -212,29 +176,16 @@ static void free_folders(struct folders *f)
 
 /* --- Rules ------------------------------------------------------------------------------------ */
 
-static bool is_too_wide(const char *path)
-{
-	char real[PATH_MAX];
-
-	if (!realpath(path, real))
-		return false;
-	for (size_t i = 0; i < sizeof(too_wide) / sizeof(too_wide[0]); i++)
-		if (!strcmp(real, too_wide[i]))
-			return true;
-	return false;
-}
-
-/* A folder that is not there yet is made later, in the folder above it. */
-static void allow_folder(int rules, const char *path, enum landlock_right right)
+/* A folder that is not there yet is made later, in the folder above it. False: there is no rule. */
+static bool allow_folder(int rules, const char *path, enum landlock_right right)
 {
 	char above[PATH_MAX];
 
 	if (access(path, F_OK) && strlen(path) < sizeof(above)) {
-		snprintf(above, sizeof(above), "%.*s", (int)folder_part_bytes(path), path);
+		snprintf(above, sizeof(above), "%.*s", (int)landlock_folder_bytes(path), path);
 		path = *above ? above : ".";
 	}
-	if (!is_too_wide(path))
-		(void)!landlock_allow(rules, path, right);
+	return !landlock_is_too_wide(path) && !landlock_allow(rules, path, right);
 }
 
 /* These are made by their parts in any folder. */
@@ -247,29 +198,36 @@ static void make_own_folders(const struct config *config)
 		(void)mkdir(config->storage, 0700);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (files[i] && strlen(files[i]) < sizeof(folder)) {
-			snprintf(folder, sizeof(folder), "%.*s", (int)folder_part_bytes(files[i]),
-				 files[i]);
+			snprintf(folder, sizeof(folder), "%.*s",
+				 (int)landlock_folder_bytes(files[i]), files[i]);
 			(void)mkdir(folder, 0755);
 		}
 }
 
-static void allow_all(int rules, const struct folders *f)
+/* Leaves only those with a rule. */
+static void allow_written(int rules, struct folders *f)
 {
-	static const char *const of_env[] = { "OPENSSL_CONF", "SSL_CERT_FILE", "SSL_CERT_DIR" };
-	const char *path;
+	size_t n = 0;
 
+	for (size_t i = 0; i < f->n_written; i++)
+		if (allow_folder(rules, f->written[i], LANDLOCK_WRITE))
+			f->written[n++] = f->written[i];
+		else
+			free(f->written[i]);
+	f->n_written = n;
+}
+
+static void allow_all(int rules, struct folders *f)
+{
+	landlock_allow_libraries(rules);
 	/* What is not there needs no rule, and what has none is not opened. */
 	for (size_t i = 0; i < sizeof(read_here) / sizeof(read_here[0]); i++)
 		(void)!landlock_allow(rules, read_here[i], LANDLOCK_READ);
 	for (size_t i = 0; i < sizeof(written_here) / sizeof(written_here[0]); i++)
 		(void)!landlock_allow(rules, written_here[i], LANDLOCK_WRITE);
-	for (size_t i = 0; i < sizeof(of_env) / sizeof(of_env[0]); i++)
-		if ((path = getenv(of_env[i])))
-			(void)!landlock_allow(rules, path, LANDLOCK_READ);
 	for (size_t i = 0; i < f->n_read; i++)
-		allow_folder(rules, f->read[i], LANDLOCK_READ);
-	for (size_t i = 0; i < f->n_written; i++)
-		allow_folder(rules, f->written[i], LANDLOCK_WRITE);
+		(void)allow_folder(rules, f->read[i], LANDLOCK_READ);
+	allow_written(rules, f);
 }
 
 /* Logs of files that stand directly in a wide folder, and devices. */
@@ -283,34 +241,7 @@ static void allow_outputs(int rules, const struct config *config)
 			(void)!landlock_allow(rules, files[i], LANDLOCK_WRITE);
 }
 
-void confine_start(const struct config *config)
-{
-	struct folders f;
-	int rules = landlock_open(), err = rules < 0 ? rules : collect_folders(&f, config);
-
-	if (rules >= 0 && !err) {
-		make_own_folders(config);
-		allow_all(rules, &f);
-		allow_outputs(rules, config);
-		err = landlock_enforce(rules);
-	} else if (rules >= 0) {
-		close(rules);
-	}
-	if (rules >= 0 && !err) {
-		confined.written = f.written;
-		confined.n = f.n_written;
-		f.n_written = 0;
-		f.written = NULL;
-	}
-	if (rules >= 0)
-		free_folders(&f);
-	if (err)
-		log_notice("Landlock: %s: volleyd opens all files that its user may open",
-			   err == -EOPNOTSUPP ? "the kernel has it, but not enabled" :
-						err_text(err));
-}
-
-/* --- Later ------------------------------------------------------------------------------------ */
+/* --- What is not written ---------------------------------------------------------------------- */
 
 /* True if the folder, or one above it, has a rule. */
 static bool is_covered(const char *path)
@@ -324,24 +255,87 @@ static bool is_covered(const char *path)
 	return false;
 }
 
-void confine_check(const struct config *config)
+static void tell_unwritten(const char *folder)
+{
+	if (landlock_is_too_wide(folder))
+		snprintf(confined.next, sizeof(confined.next),
+			 "%s: nothing is written in this folder, since it has the files of others: "
+			 "give keys, logs and zone files that are written a folder of their own",
+			 folder);
+	else
+		snprintf(confined.next, sizeof(confined.next),
+			 "%s: nothing can be written in this folder, which the configuration did "
+			 "not name at the start: start volleyd again",
+			 folder);
+}
+
+/* The resolver's process writes it, with the same rule for its folder (resolver/confinement.h). */
+static void check_anchor(const char *path)
+{
+	char folder[PATH_MAX];
+
+	if (!path || *confined.next || strlen(path) >= sizeof(folder))
+		return;
+	snprintf(folder, sizeof(folder), "%.*s", (int)landlock_folder_bytes(path), path);
+	if (landlock_is_too_wide(*folder ? folder : "."))
+		snprintf(confined.next, sizeof(confined.next),
+			 "recursion.auto-trust-anchor: %s: it is not written, since the folder has "
+			 "the files of others: give it a folder of its own",
+			 path);
+}
+
+void confine_look(const struct config *config)
 {
 	struct folders f;
 	int err;
 
-	*confined.problem = '\0';
-	if (!confined.written)
+	*confined.next = '\0';
+	if (!confined.is_on)
 		return;
 	err = collect_folders(&f, config);
-	for (size_t i = 0; i < f.n_written && !err && !*confined.problem; i++)
+	for (size_t i = 0; i < f.n_written && !err && !*confined.next; i++)
 		if (!is_covered(f.written[i]))
-			snprintf(confined.problem, sizeof(confined.problem),
-				 "%s: nothing can be written in this folder, which the "
-				 "configuration did not name at the start: start volleyd again",
-				 f.written[i]);
+			tell_unwritten(f.written[i]);
 	free_folders(&f);
+	check_anchor(config->recursion.auto_trust_anchor);
+}
+
+void confine_put(void)
+{
+	memcpy(confined.problem, confined.next, sizeof(confined.problem));
 	if (*confined.problem)
 		log_warn("%s", confined.problem);
+}
+
+void confine_start(const struct config *config)
+{
+	struct folders f;
+	int rules = landlock_open(LANDLOCK_FILES);
+	int err = rules < 0 ? rules : collect_folders(&f, config);
+
+	if (rules >= 0 && !err) {
+		make_own_folders(config);
+		allow_all(rules, &f);
+		allow_outputs(rules, config);
+		err = landlock_enforce(rules);
+	} else if (rules >= 0) {
+		close(rules);
+	}
+	if (rules >= 0 && !err) {
+		confined.is_on = true;
+		confined.written = f.written;
+		confined.n = f.n_written;
+		f.n_written = 0;
+		f.written = NULL;
+	}
+	if (rules >= 0)
+		free_folders(&f);
+	if (err)
+		log_notice("Landlock: %s: volleyd opens all files that its user may open",
+			   err == -EOPNOTSUPP ? "the kernel has it, but not enabled" :
+						err_text(err));
+	confine_look(config);
+	confine_put();
 }
 
 const char *confine_problem(void)

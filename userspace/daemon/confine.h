@@ -10,7 +10,8 @@
  *	to read    folders of zone files, the system's libraries and facts about the host
  *	neither    what else the configuration names: the runner opens it (config/runner.h)
  *
- * Rules cannot be added later. A reload that names another folder works for all that is read; what
+ * A folder such as / or /etc gets no rule, since it has the files of others. Rules cannot be added
+ * later. A reload that names another folder works for all that is read; what
  * is to be written there needs a start, and confine_problem() says so.
  */
 #ifndef VOLLEY_DAEMON_CONFINE_H
@@ -24,11 +25,13 @@
  */
 void confine_start(const struct config *config);
 
-/* A configuration is in force: notes the first folder that is to be written and may not. Control's
- * thread. */
-void confine_check(const struct config *config);
+/* Notes the first folder of a configuration that is to be written and may not. It must be whole: a
+ * reload moves parts of it to others. Control's thread. */
+void confine_look(const struct config *config);
+/* That configuration is in force. Control's thread. */
+void confine_put(void);
 
-/* A sentence for `degraded`, or "". Valid until the next confine_check(). */
+/* A sentence for `degraded`, or "". Valid until the next confine_put(). */
 const char *confine_problem(void);
 
 #endif

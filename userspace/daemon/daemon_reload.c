@@ -310,7 +310,8 @@ static int put_reload_config(struct daemon *d, struct config *config, zones_done
 	struct rights rights = { 0 };
 	int code = check_config(d, config, &rights, &identity, err, err_cap);
 
-	if (!code)
+	if (!code) {
+		confine_look(config);
 		code = put_parts(d, config, done, user, err, err_cap);
 	if (code) {
 		rights_fini(&rights);
@@ -319,7 +320,7 @@ static int put_reload_config(struct daemon *d, struct config *config, zones_done
 		return code;
 	}
 	runner_keep_config(d->runner);
-	confine_check(config);
+	confine_put();
 	daemon_put_rights(d, &rights);
 	config_recursion_fini(&config->recursion); /* the earlier one */
 	reply_options_put_identity(&d->options, identity);

@@ -21,6 +21,7 @@
 #include "base/kernel.h"
 #include "base/sandbox.h"
 #include "resolver/config_wire.h"
+#include "resolver/confinement.h"
 #include "resolver/desk.h"
 #include "resolver/given_files.h"
 #include "resolver/resolver.h"
@@ -211,6 +212,8 @@ static int furnish_serving(void *user, struct resolver *resolver)
 		err = open_door(s, resolver, i);
 	if (!err)
 		err = privilege_drop_all();
+	if (!err)
+		confinement_start(resolver, &s->config);
 	/* Before it, a call that control may not make would end the process. */
 	if (!err && sandbox_start(SANDBOX_RESOLVER))
 		log_warn("%s", sandbox_problem());

@@ -6,8 +6,8 @@
  *	socket ─► hello, memory, doors, bells ─► resolver_start() ─► no rights ─► "started"
  *	          end of file ─► resolver_stop(), and the process ends
  *
- * The process has no capability, except that it may read files of other owners until its start has
- * ended, if the server may: hints, anchors, certificates. After that it parses what strangers send.
+ * The process has no capability. Before it parses what strangers send, it is confined to few files
+ * and system calls (resolver/confinement.h, base/sandbox.h).
  */
 #ifndef VOLLEY_RESOLVER_SERVING_H
 #define VOLLEY_RESOLVER_SERVING_H
