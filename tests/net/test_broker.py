@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The broker: which process has which capabilities, and what dies with it."""
+import json
 import os
 import signal
+import socket
 
 import dns.message
 import dns.query
 import pytest
 
 from dnstree import anyone
-from netlab import (V4, V6, Answered, driver_counters, has_ended, map_ids, process_of, program, run,
+from netlab import (V4, V6, Answered, driver_counters, has_ended, iface, map_ids, process_of, program, run,
                     status_of, texts, threads_of, wait_for)
 from secondaries import certificate
 
@@ -229,11 +231,52 @@ def test_ports_that_the_configuration_names(lab, daemon, tmp_path):
     assert is_answered_at(lab, 56) and is_answered_at(lab, 53)
     text = tmp_path / "other.yaml"
     text.write_text(daemon.path.read_text("utf-8").replace(f"{V4}@56", f"{V4}@57"), "utf-8")
-    refused = daemon.ctl("config", "apply", text, check=False)
-    assert refused.returncode and "the configuration's file does not name this port" in refused.stderr
-    assert is_answered_at(lab, 56)
+    daemon.ctl("config", "apply", text)
+    assert is_answered_at(lab, 57)
+    kill_broker(daemon)  # the next one gets the text again
+    text.write_text(text.read_text("utf-8").replace(f"{V4}@57", f"{V4}@59"), "utf-8")
+    daemon.ctl("config", "apply", text)
+    assert is_answered_at(lab, 59)
     os.kill(parent_of(daemon), signal.SIGKILL)
-    listen_at(daemon, 56, 58)
+    listen_at(daemon, 59, 58)
     refused = daemon.ctl("zone", "reload", check=False)
     assert refused.returncode and "the broker has ended" in refused.stderr
-    assert is_answered_at(lab, 56) and is_answered_at(lab, 53)
+    assert is_answered_at(lab, 59) and is_answered_at(lab, 53)
+
+
+def ask_without_a_text(daemon, command, *args):
+    """As a client that passes no descriptor, or a volleyd that was broken into."""
+    with socket.socket(socket.AF_UNIX) as control:
+        control.connect(str(daemon.socket))
+        control.sendall(json.dumps({"v": 1, "command": command, "args": args}).encode() + b"\n")
+        return json.loads(control.makefile().readline())
+
+
+def test_interfaces_that_the_operator_names(lab, daemon, tmp_path):
+    """The broker works on those that the file names, also if it has changed, and those that root
+    names by a command; on no other. The next broker learns them again."""
+    for dev in ("d0", "e0", "f0"):
+        run("ip", "-n", f"{lab.name}-s", "link", "add", dev, "type", "veth", "peer", "name",
+            f"{dev}p")
+        run("ip", "-n", f"{lab.name}-s", "link", "set", dev, "up")
+    daemon.start()
+    for _ in range(2):
+        refused = ask_without_a_text(daemon, "attach", "d0")
+        assert not refused["ok"] and "does not name this interface" in json.dumps(refused)
+        assert not program(lab, "d0")
+        daemon.ctl("attach", "d0")
+        assert program(lab, "d0")
+        daemon.ctl("detach", "d0")
+        kill_broker(daemon)
+    daemon.ctl("attach", "d0")
+    kill_broker(daemon)
+    run("ip", "-n", f"{lab.name}-s", "link", "set", "dev", "d0", "xdp", "off")
+    wait_for("volleyd attaches it again", lambda: program(lab, "d0"))
+    daemon.configure(interfaces=[iface(), iface("e0", xdp="auto")])
+    daemon.ctl("zone", "reload")
+    assert program(lab, "e0")
+    text = tmp_path / "other.yaml"
+    text.write_text(daemon.path.read_text("utf-8").replace('"e0"', '"f0"'), "utf-8")
+    daemon.ctl("config", "apply", text)
+    assert program(lab, "f0") and not program(lab, "e0")
+    assert not daemon.degraded()

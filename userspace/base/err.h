@@ -11,34 +11,35 @@
 #include <stdbool.h>
 
 /* Append only: the numbers are sent over the control socket. */
-#define ERR_LIST(X)                                                              \
-	X(ERR_SHORT, "the input ends too early")                                 \
-	X(ERR_SPACE, "the output buffer is too small")                           \
-	X(ERR_FORMAT, "the message is malformed")                                \
-	X(ERR_NAME, "the domain name is malformed")                              \
-	X(ERR_NAME_LONG, "the domain name is longer than 255 octets")            \
-	X(ERR_LABEL_EMPTY, "the domain name has an empty label")                 \
-	X(ERR_LABEL_LONG, "a label of the domain name is longer than 63 octets") \
-	X(ERR_ESCAPE, "the domain name has a bad escape sequence")               \
-	X(ERR_TYPE, "the record type is unknown")                                \
-	X(ERR_RDATA, "the record data does not fit its type")                    \
-	X(ERR_ABI, "the maps belong to another version of the program")          \
-	X(ERR_CONFIG, "the configuration is not valid")                          \
-	X(ERR_ZONE, "the zone is not valid")                                     \
-	X(ERR_NOT_FOUND, "there is no such entry")                               \
-	X(ERR_RUNNING, "another daemon is already running")                      \
-	X(ERR_XDP_MODE, "the driver does not support this XDP mode")             \
-	X(ERR_CLOSED, "the other side has closed the connection")                \
-	X(ERR_LIMIT, "a configured limit is reached")                            \
-	X(ERR_VERIFY, "the command that verifies the zone has refused it")       \
-	X(ERR_SNAPSHOT, "the snapshot of the cache is not valid")                \
-	X(ERR_STORE, "the journal's store is not valid")                         \
-	X(ERR_TSIG, "the transaction signature does not hold")                   \
-	X(ERR_REMOTE, "the other name server refused")                           \
-	X(ERR_NOT_REGULAR, "it is not a regular file")                           \
-	X(ERR_LINK, "it is a symbolic link of another user")                     \
-	X(ERR_BROKER, "the broker has ended")                                    \
-	X(ERR_PORT, "the configuration's file does not name this port")          \
+#define ERR_LIST(X)                                                               \
+	X(ERR_SHORT, "the input ends too early")                                  \
+	X(ERR_SPACE, "the output buffer is too small")                            \
+	X(ERR_FORMAT, "the message is malformed")                                 \
+	X(ERR_NAME, "the domain name is malformed")                               \
+	X(ERR_NAME_LONG, "the domain name is longer than 255 octets")             \
+	X(ERR_LABEL_EMPTY, "the domain name has an empty label")                  \
+	X(ERR_LABEL_LONG, "a label of the domain name is longer than 63 octets")  \
+	X(ERR_ESCAPE, "the domain name has a bad escape sequence")                \
+	X(ERR_TYPE, "the record type is unknown")                                 \
+	X(ERR_RDATA, "the record data does not fit its type")                     \
+	X(ERR_ABI, "the maps belong to another version of the program")           \
+	X(ERR_CONFIG, "the configuration is not valid")                           \
+	X(ERR_ZONE, "the zone is not valid")                                      \
+	X(ERR_NOT_FOUND, "there is no such entry")                                \
+	X(ERR_RUNNING, "another daemon is already running")                       \
+	X(ERR_XDP_MODE, "the driver does not support this XDP mode")              \
+	X(ERR_CLOSED, "the other side has closed the connection")                 \
+	X(ERR_LIMIT, "a configured limit is reached")                             \
+	X(ERR_VERIFY, "the command that verifies the zone has refused it")        \
+	X(ERR_SNAPSHOT, "the snapshot of the cache is not valid")                 \
+	X(ERR_STORE, "the journal's store is not valid")                          \
+	X(ERR_TSIG, "the transaction signature does not hold")                    \
+	X(ERR_REMOTE, "the other name server refused")                            \
+	X(ERR_NOT_REGULAR, "it is not a regular file")                            \
+	X(ERR_LINK, "it is a symbolic link of another user")                      \
+	X(ERR_BROKER, "the broker has ended")                                     \
+	X(ERR_PORT, "the configuration's file does not name this port")           \
+	X(ERR_INTERFACE, "the configuration's file does not name this interface") \
 	X(ERR_OWN_LINK, "the user of volleyd may not read it, but could have made a link to it")
 
 enum err_index {

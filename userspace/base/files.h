@@ -131,4 +131,12 @@ int memory_file_seal(int fd) __attribute__((warn_unused_result));
 /* True for a file in memory that is final; false for each other file. Any thread. */
 bool memory_file_is_sealed(int fd);
 
+/*
+ * True for a final file in memory of root, or of the owner of the file at PATH: the operator's,
+ * though another process has passed it. The owner alone is no proof: that process may write to a
+ * file in memory that root has passed to it, and its /proc/self/cmdline, whose octets are in its
+ * memory, belongs to root if it is not dumpable. Any thread.
+ */
+bool memory_file_is_of_owner(int fd, const char *path);
+
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #ifndef MFD_NOEXEC_SEAL /* of linux/memfd.h, which goes ill with sys/mman.h */
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -31,4 +32,12 @@ bool memory_file_is_sealed(int fd)
 	const int seals = fcntl(fd, F_GET_SEALS);
 
 	return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
+bool memory_file_is_of_owner(int fd, const char *path)
+{
+	struct stat text, file;
+
+	return memory_file_is_sealed(fd) && !fstat(fd, &text) &&
+	       (!text.st_uid || (!stat(path, &file) && text.st_uid == file.st_uid));
 }

@@ -3,8 +3,10 @@
 #include "broker/broker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,11 +15,13 @@
 #include "base/log.h"
 #include "base/kernel.h"
 #include "base/parent.h"
+#include "base/sandbox.h"
 #include "base/activation.h"
 #include "broker/channel.h"
-#include "base/sandbox.h"
-#include "broker/ports.h"
+#include "broker/named.h"
 #include "broker/serve.h"
+
+#define BROKER_TEXTS_MAX ((int)CONFIG_INTERFACES_MAX + 2) /* those of `attach`, of `config apply` */
 
 static struct {
 	bool has_process; /* false: requests are served in the calling thread */
@@ -27,7 +31,13 @@ static struct {
 	int fds[BROKER_N_CHANNELS];
 	pthread_mutex_t locks[BROKER_N_CHANNELS];
 	struct broker_serve here;
-} broker = { .locks = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER },
+	pthread_mutex_t text_lock;
+	struct {
+		char key[IF_NAMESIZE];
+		int fd;
+	} texts[BROKER_TEXTS_MAX]; /* key "": none */
+} broker = { .text_lock = PTHREAD_MUTEX_INITIALIZER,
+	     .locks = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER },
 	     .here.has_dpdk = true };
 
 /* --- The broker ------------------------------------------------------------------------------- */
@@ -59,6 +69,8 @@ static void *serve_channel(void *user)
 		} else {
 			break;
 		}
+		if (c->number == BROKER_CHANNEL_HOOK)
+			sandbox_tick(); /* by one of the threads */
 		log_flush();
 		err = channel_send(c->fd, &reply, sizeof(reply), &out, 0);
 		broker_fds_close(&fds);
@@ -69,8 +81,6 @@ static void *serve_channel(void *user)
 		log_flush();
 		_exit(1);
 	}
-		if (c->number == BROKER_CHANNEL_HOOK)
-			sandbox_tick(); /* by one of the threads */
 	return NULL;
 }
 
@@ -87,14 +97,15 @@ static void raise_broker_files(void)
 
 int broker_run(const struct broker_ends *ends)
 {
-	struct ports ports;
-	struct broker_serve serve = { .owner = ends->daemon, .ports = &ports };
+	struct named named;
+	struct broker_serve serve = { .owner = ends->daemon, .named = &named };
 	struct channel hook = { &serve, BROKER_CHANNEL_HOOK, ends->fds[BROKER_CHANNEL_HOOK] };
 	struct channel map = { &serve, BROKER_CHANNEL_MAP, ends->fds[BROKER_CHANNEL_MAP] };
 	pthread_t thread;
 
-	ports_init(&ports, ends->config);
+	named_init(&named, ends->config);
 	raise_broker_files();
+	sandbox_start_process(SANDBOX_BROKER);
 	if (pthread_create(&thread, NULL, serve_channel, &map))
 		return 1;
 	serve_channel(&hook);
@@ -105,7 +116,6 @@ static int run_forked_broker(void *user, bool is_next)
 {
 	(void)is_next;
 	return broker_run(user);
-	sandbox_start_process(SANDBOX_BROKER);
 }
 
 /* --- Its parent ------------------------------------------------------------------------------- */
@@ -250,15 +260,11 @@ static int exchange_packets(const struct broker_request *request, const struct b
 	return ERR_BROKER;
 }
 
-int broker_call(struct broker_request *request, const struct broker_fds *fds,
-		struct broker_reply *reply, struct broker_fds *out)
+static void call_once(struct broker_request *request, const struct broker_fds *fds,
+		      struct broker_reply *reply, struct broker_fds *out)
 {
-	struct broker_fds none;
 	int err = 0;
 
-	broker_fds_init(&none);
-	if (!fds)
-		fds = &none;
 	do
 		request->number = atomic_fetch_add(&broker.number, 1);
 	while (!request->number);
@@ -274,6 +280,71 @@ int broker_call(struct broker_request *request, const struct broker_fds *fds,
 		memset(reply, 0, sizeof(*reply));
 		reply->code = err;
 	}
+}
+
+/* --- Texts ------------------------------------------------------------------------------------ */
+
+static int find_text(const char *key)
+{
+	for (int i = 0; i < BROKER_TEXTS_MAX; i++)
+		if (!strcmp(broker.texts[i].key, key))
+			return i;
+	return -1;
+}
+
+void broker_keep_text(const char *key, int fd)
+{
+	const bool is_key = strlen(key) < IF_NAMESIZE;
+	const int copy = fd < 0 || !is_key ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int i;
+
+	pthread_mutex_lock(&broker.text_lock);
+	i = find_text(key);
+	if (i >= 0)
+		close(broker.texts[i].fd);
+	else
+		i = find_text("");
+	if (i >= 0)
+		broker.texts[i].fd = copy;
+	if (i >= 0)
+		snprintf(broker.texts[i].key, IF_NAMESIZE, "%s", copy < 0 ? "" : key);
+	else if (copy >= 0)
+		close(copy);
+	pthread_mutex_unlock(&broker.text_lock);
+}
+
+/* Sends all of them, since a broker that follows another knows none. True if it took one. */
+static bool pass_texts(void)
+{
+	struct broker_request request = { .operation = BROKER_READ_TEXT };
+	struct broker_reply reply;
+	struct broker_fds fds, out;
+	bool is_taken = false;
+
+	broker_fds_init(&fds);
+	pthread_mutex_lock(&broker.text_lock);
+	for (int i = 0; i < BROKER_TEXTS_MAX; i++) {
+		if (!*broker.texts[i].key)
+			continue;
+		fds.fd[BROKER_FD_TEXT] = broker.texts[i].fd;
+		call_once(&request, &fds, &reply, &out);
+		is_taken |= !reply.code;
+	}
+	pthread_mutex_unlock(&broker.text_lock);
+	return is_taken;
+}
+
+int broker_call(struct broker_request *request, const struct broker_fds *fds,
+		struct broker_reply *reply, struct broker_fds *out)
+{
+	struct broker_fds none;
+
+	broker_fds_init(&none);
+	if (!fds)
+		fds = &none;
+	call_once(request, fds, reply, out);
+	if ((reply->code == ERR_INTERFACE || reply->code == ERR_PORT) && pass_texts())
+		call_once(request, fds, reply, out);
 	return reply->code;
 }
 

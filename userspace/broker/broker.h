@@ -26,7 +26,7 @@ struct config;
 /* What a broker gets from the daemon. */
 struct broker_ends {
 	pid_t daemon;
-	const struct config *config; /* for broker/ports.h, which needs only its path; or NULL */
+	const struct config *config; /* for broker/named.h, which needs only its path; or NULL */
 	int fds[BROKER_N_CHANNELS];
 };
 
@@ -36,7 +36,7 @@ int broker_run(const struct broker_ends *ends);
 /*
  * Adds the broker to the processes that parent_start() starts. The capabilities of the caller stay;
  * those of the broker are the parent's (privilege_drop_broker()). A request that has no reply for
- * patience_ms is the last one: the broker counts as ended. `config` is for broker/ports.h, is valid
+ * patience_ms is the last one: the broker counts as ended. `config` is for broker/named.h, is valid
  * until parent_start(), and may be NULL. 0 or -errno.
  */
 int broker_prepare(const struct config *config, uint32_t patience_ms)
@@ -54,6 +54,21 @@ bool broker_stop(void);
 int broker_call(struct broker_request *request, const struct broker_fds *fds,
 		struct broker_reply *reply, struct broker_fds *out)
 	__attribute__((warn_unused_result));
+
+/*
+ * Texts by which the operator names more than the configuration's file does (broker/named.h). They
+ * are passed when a broker does not know an interface or a port.
+ *
+ *	an interface's name   the text that came with the command attach
+ *	BROKER_TEXT_NEXT      the text of a `config apply` that is under way
+ *	BROKER_TEXT_NOW       the one that is in force
+ *
+ * Keeps a copy of the descriptor in place of an earlier one; fd -1: there is none. Control's
+ * thread.
+ */
+#define BROKER_TEXT_NEXT "/next" /* no interface has such a name */
+#define BROKER_TEXT_NOW  "/now"
+void broker_keep_text(const char *key, int fd);
 
 /* A sentence for `degraded` if there is no broker any more, else "". Control's thread. */
 const char *broker_problem(void);

@@ -12,7 +12,7 @@
 #include "port/privileged.h"
 #include "port/xsk_config.h"
 
-/* For port_set_helper(). bind: also ERR_PORT (broker/ports.h). */
+/* For port_set_helper(). bind: also ERR_PORT (broker/named.h). */
 extern const struct port_helper network_helper;
 
 /* xsk_socket_open() of port/xsk_rings.h. */

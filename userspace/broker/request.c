@@ -43,6 +43,13 @@ enum broker_channel broker_channel_of(enum broker_operation operation)
 	return operation_row(operation)->channel;
 }
 
+bool broker_needs_named(uint32_t operation)
+{
+	const struct row *row = operation_row(operation);
+
+	return row && (row->needs & BROKER_NEEDS_NAMED) == BROKER_NEEDS_NAMED;
+}
+
 static bool is_zero(const void *octets, size_t n)
 {
 	const uint8_t *at = octets;

@@ -45,6 +45,7 @@ enum broker_fd {
 	BROKER_FD_LOCK, /* the interface's lock: it is free when daemon and broker have closed it */
 	BROKER_FD_SOCKET, /* of the daemon */
 	BROKER_FD_MEMORY, /* of the daemon, for the frames of an AF_XDP socket */
+	BROKER_FD_TEXT,   /* of the daemon, from the operator: a configuration */
 	BROKER_FD_NEW,    /* a new map or socket; more of them follow */
 	BROKER_N_FDS = BROKER_FD_NEW + VOLLEY_TAP_RINGS
 };
@@ -73,6 +74,7 @@ enum {
  * thread, and may take as long as the kernel needs for some GiB. Needs:
  *
  *      NAME     the name of an interface
+ *      NAMED    the same, and the operator has named it (broker/named.h)
  *      PROGRAM  the same, and the number of the program that is open there
  *      SIZES    sizes of a cache
  *      ADDRESS  an address with a port
@@ -81,12 +83,12 @@ enum {
  *      DPDK     the daemon has its capabilities itself; the broker's process refuses this
  */
 #define BROKER_OPERATIONS(X)                                                                       \
-	X(OPEN, HOOK, NAME | BROKER_NEEDS_SIZES, 0xf, 0, BROKER_SHARED_MASK, 0)                    \
+	X(OPEN, HOOK, NAMED | BROKER_NEEDS_SIZES, 0xf, 0, BROKER_SHARED_MASK, 0)                   \
 	X(FIND, HOOK, NAME, 0, 0, 0, 0)                                                            \
 	X(IS_THERE, HOOK, NAME, 0, 0, 0, 0)                                                        \
 	X(IS_WELCOME, HOOK, NAME, 0, 0, 0, 0)                                                      \
 	X(CLEAN_UP, HOOK, NAME, 0, 0, 0, 0)                                                        \
-	X(WAKE_VETH, HOOK, NAME, 0, 0, 0, 0)                                                       \
+	X(WAKE_VETH, HOOK, NAMED, 0, 0, 0, 0)                                                      \
 	X(IS_ATTACHED, HOOK, PROGRAM, 0, 0, 0, 0)                                                  \
 	X(TAKE_PLACE, HOOK, PROGRAM, 0, 0, 0, 0)                                                   \
 	X(CLOSE, HOOK, PROGRAM, BROKER_KEEP, 0, 0, 0)                                              \
@@ -100,10 +102,11 @@ enum {
 	X(USE_SOCKETS, HOOK, PROGRAM | BROKER_NEEDS_DPDK, 0,                                       \
 	  BROKER_SHARED_MASK | BROKER_BIT(BROKER_FD_xsks), 0, 0)                                   \
 	X(XSK_SOCKET, HOOK, XSK, 0, BROKER_BIT(BROKER_FD_MEMORY), 0, 0)                            \
-	X(USE_NEIGHBOUR, HOOK, NAME | BROKER_NEEDS_HOST, 0, 0, 0, 0)                               \
-	X(VETH_PEER, HOOK, NAME, 0, 0, 0, 0)                                                       \
+	X(USE_NEIGHBOUR, HOOK, NAMED | BROKER_NEEDS_HOST, 0, 0, 0, 0)                              \
+	X(VETH_PEER, HOOK, NAMED, 0, 0, 0, 0)                                                      \
 	X(BUFFER, HOOK, NUMBER, 0, BROKER_BIT(BROKER_FD_SOCKET), 0, SOCKET_RCVBUF_BYTES)           \
 	X(BIND, HOOK, ADDRESS, 0, BROKER_BIT(BROKER_FD_SOCKET), 0, 0)                              \
+	X(READ_TEXT, HOOK, NOTHING, 0, BROKER_BIT(BROKER_FD_TEXT), 0, 0)                           \
 	X(CLOCK, HOOK, NOTHING, 0, 0, 0, 0)                                                        \
 	X(MAKE_SHARED, MAP, SIZES, 0, 0, 0, 0)                                                     \
 	X(MAKE_BESIDE, MAP, SIZES, 0, BROKER_SHARED_MASK, 0, 0)                                    \
@@ -130,6 +133,7 @@ enum {
 	BROKER_NEEDS_ADDRESS = 1 << 5,
 	BROKER_NEEDS_HOST = 1 << 6,
 	BROKER_NEEDS_XSK = 1 << 7,
+	BROKER_NEEDS_NAMED = 1 << 8 | BROKER_NEEDS_NAME,
 };
 
 /* A table of all the blocks that policy.block.max allows takes less; see block_table_chunks(). */
@@ -197,6 +201,9 @@ struct broker_reply {
  */
 int broker_check(const struct broker_request *request, enum broker_channel channel, bool has_dpdk,
 		 const char **why) __attribute__((warn_unused_result));
+
+/* True if the operation is for an interface that the operator has named. */
+bool broker_needs_named(uint32_t operation);
 
 /* "open", "make-shared", ...; "?" for no operation. Static text. */
 const char *broker_operation_text(uint32_t operation);

@@ -15,7 +15,7 @@
 #include "bpf/hook_state.h"
 #include "bpf/tiny_programs.h"
 #include "bpf/tap_rings.h"
-#include "broker/ports.h"
+#include "broker/named.h"
 #include "cache/keeper.h"
 #include "link/neighbour.h"
 #include "link/vethpeer.h"
@@ -338,10 +338,17 @@ static int serve_BUFFER(struct job *job)
 
 static int serve_BIND(struct job *job)
 {
-	if (!job->serve->ports)
+	if (!job->serve->named)
 		return ERR_PORT;
-	return ports_bind(job->serve->ports, job->fds->fd[BROKER_FD_SOCKET],
+	return named_bind(job->serve->named, job->fds->fd[BROKER_FD_SOCKET],
 			  &job->request->address);
+}
+
+static int serve_READ_TEXT(struct job *job)
+{
+	return job->serve->named ?
+		       named_read_text(job->serve->named, job->fds->fd[BROKER_FD_TEXT]) :
+		       0;
 }
 
 /* --- The clock and maps ----------------------------------------------------------------------- */
@@ -424,7 +431,10 @@ void broker_serve(struct broker_serve *serve, enum broker_channel channel,
 	}
 	log_set_level((enum log_level)request->log_level);
 	log_set_format((enum log_format)request->log_format);
-	if (request->program_id)
+	if (serve->named && broker_needs_named(request->operation) &&
+	    !named_allow_interface(serve->named, request->ifname))
+		reply->code = ERR_INTERFACE;
+	else if (request->program_id)
 		reply->code = find_hook(&job);
 	if (!reply->code)
 		reply->code = operations[request->operation](&job);

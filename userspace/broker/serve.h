@@ -17,14 +17,14 @@
 #include "config/config.h"
 
 struct hook;
-struct ports;
+struct named;
 
 struct broker_serve {
 	struct {
 		char ifname[IF_NAMESIZE];
 		struct hook *hook;
 	} at[CONFIG_INTERFACES_MAX];
-	struct ports *ports; /* NULL: no port is allowed */
+	struct named *named; /* NULL: no port is allowed, and each interface */
 	pid_t owner; /* the daemon's process, for the locks of interfaces; 0: this process */
 	bool has_dpdk;
 };

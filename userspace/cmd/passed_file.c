@@ -3,6 +3,7 @@
 #include "cmd/volleyctl.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,21 +51,40 @@ static int open_config(struct passed_file *file, char *err, size_t err_cap)
 	return copy_to_memory(file->path);
 }
 
+/* A configuration that names this interface; it has no fewer keys than each must have. */
+static int open_name(struct passed_file *file, char *err, size_t err_cap)
+{
+	static const char form[] = "server: { listen: [ 127.0.0.1 ] }\n"
+				   "interfaces: [ { name: \"%s\" } ]\n";
+	char text[sizeof(form) + 2 * IF_NAMESIZE];
+	int n = snprintf(text, sizeof(text), form, file->path);
+	int fd = memory_file_open("volley.yaml", MFD_ALLOW_SEALING);
+
+	if (n >= (int)sizeof(text))
+		snprintf(err, err_cap, "%s: no such interface", file->path);
+	if (fd >= 0 && n < (int)sizeof(text) && write(fd, text, (size_t)n) == n &&
+	    !memory_file_seal(fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -ENODEV;
+}
+
 static const struct {
 	const char *command;
 	int (*open)(struct passed_file *file, char *err, size_t err_cap);
+	bool is_path; /* its argument */
 } ways[] = {
-	{ "cache dump", open_dump },
-	{ "cache load", open_snapshot },
-	{ "config diff", open_config },
-	{ "config apply", open_config },
+	{ "cache dump", open_dump, true },    { "cache load", open_snapshot, true },
+	{ "config diff", open_config, true }, { "config apply", open_config, true },
+	{ "attach", open_name, false },
 };
 
 bool passed_file_is_of(const char *command)
 {
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (!strcmp(command, ways[i].command))
-			return true;
+			return ways[i].is_path;
 	return false;
 }
 

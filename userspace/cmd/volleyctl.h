@@ -47,6 +47,8 @@ int config_file_replace(const char *staged, const char *file, char *err, size_t 
  *
  *	config diff, config apply   a copy in memory, which cannot change between check and use
  *	cache load                  the file
+ *	attach                      a text that names the interface, which the broker believes if
+ *	                            root has made it (broker/named.h)
  *	cache dump                  FILE.tmp, which volleyctl renames at the end
  */
 

@@ -134,20 +134,7 @@ static const struct verify *find_runner_command(const struct process *p, uint64_
 	return found;
 }
 
-/*
- * The daemon's user must not be able to make a text with commands of its own. The owner alone is no
- * proof: the daemon may write to a file in memory that root has passed to it, and
- * /proc/self/cmdline, whose octets are in the daemon's memory, belongs to root, because the daemon
- * is not dumpable. So a text is a file in memory that its owner has sealed.
- */
-static bool is_of_owner(int fd, const char *path)
-{
-	struct stat text, file;
-
-	return memory_file_is_sealed(fd) && !fstat(fd, &text) &&
-	       (!text.st_uid || (!stat(path, &file) && text.st_uid == file.st_uid));
-}
-
+/* The daemon's user must not be able to make a text with commands of its own. */
 static void read_runner_config(struct process *p, int fd)
 {
 	struct commands *next = &p->sets[COMMANDS_NEXT];
@@ -160,7 +147,7 @@ static void read_runner_config(struct process *p, int fd)
 	runner_files_fini(files);
 	if (fd < 0)
 		code = config_load(&config, p->path, err, sizeof(err));
-	else if (is_of_owner(fd, p->path))
+	else if (memory_file_is_of_owner(fd, p->path))
 		code = config_load_as(&config, fd, p->path, p->path, err, sizeof(err));
 	if (!code) {
 		code = collect_commands(next, config);

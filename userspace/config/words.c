@@ -332,7 +332,8 @@ const struct words_command words_commands[] = {
 	{ "attach", "IF", 1, 1, "start answering on an interface",
 	  "Loads the XDP program on the interface IF, or adopts it if it is there "
 	  "already, and opens ports. "
-	  "The interface need not be in the configuration. "
+	  "The interface need not be in the configuration, if root or the owner of the "
+	  "configuration's file gives the command. "
 	  "If it is, its keys apply." },
 	{ "detach", "IF", 1, 1, "stop answering on an interface",
 	  "Closes the ports of the interface IF and removes the XDP program, "

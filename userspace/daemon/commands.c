@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "broker/broker.h"
 #include "config/value.h"
 #include "config/words.h"
 #include "daemon/cache_queries.h"
@@ -168,23 +169,35 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 
 /* --- the daemon ------------------------------------------------------------------------------- */
 
+/* A text that names the interface comes with it (cmd/passed_file.c), for one that the configuration
+ * does not name: the broker believes root and the configuration's owner. */
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
+	const char *ifname = ctl_arg(args, 0);
 	struct daemon *d = user;
-	int code = d->interfaces.workers ?
-			   interfaces_attach(&d->interfaces, ctl_arg(args, 0), err, err_cap) :
-			   ctl_not_ready(err, err_cap);
+	char none[64];
+	int fd = ctl_take_file_or_tell(d->ctl, none, sizeof(none)), code;
 
+	if (fd >= 0 && !config_find_interface(zone_service_config(&d->zones), ifname))
+		broker_keep_text(ifname, fd);
+	if (fd >= 0)
+		close(fd);
+	code = d->interfaces.workers ? interfaces_attach(&d->interfaces, ifname, err, err_cap) :
+				       ctl_not_ready(err, err_cap);
 	return code ? code : give_daemon_command(result, report_status(daemon_view(d)));
 }
 
 static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
+	const char *ifname = ctl_arg(args, 0);
 	struct interfaces *all = user;
+	int code = all->workers ? interfaces_detach(all, ifname, err, err_cap) :
+				  ctl_not_ready(err, err_cap);
 
 	(void)result;
-	return all->workers ? interfaces_detach(all, ctl_arg(args, 0), err, err_cap) :
-			      ctl_not_ready(err, err_cap);
+	if (!code)
+		broker_keep_text(ifname, -1);
+	return code;
 }
 
 /*

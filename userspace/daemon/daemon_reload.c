@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "broker/broker.h"
 #include "daemon/confine.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
@@ -313,6 +314,7 @@ static int put_reload_config(struct daemon *d, struct config *config, zones_done
 	if (!code) {
 		confine_look(config);
 		code = put_parts(d, config, done, user, err, err_cap);
+	}
 	if (code) {
 		rights_fini(&rights);
 		free(identity);
@@ -342,7 +344,11 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 
 	runner_read_config(d->runner, -1); /* meanwhile */
 	code = config_load(&config, d->config->path, err, err_cap);
-	return code ? code : put_reload_config(d, config, done, user, err, err_cap);
+	if (!code)
+		code = put_reload_config(d, config, done, user, err, err_cap);
+	if (!code)
+		broker_keep_text(BROKER_TEXT_NOW, -1);
+	return code;
 }
 
 /* Does not report a reload to systemd before the daemon is ready. */
@@ -425,7 +431,11 @@ int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t e
 		return code;
 	tell_systemd(d, "RELOADING=1");
 	d->awaited.n_reloads++;
+	broker_keep_text(BROKER_TEXT_NEXT, fd);
 	code = put_reload_config(d, config, on_reload_reloaded, d, err, err_cap);
+	broker_keep_text(BROKER_TEXT_NEXT, -1);
+	if (!code)
+		broker_keep_text(BROKER_TEXT_NOW, fd);
 	if (!code)
 		return 0;
 	d->awaited.n_reloads--;

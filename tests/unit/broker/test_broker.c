@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "bpf/hook_state.h"
 #include "broker/channel.h"
+#include "broker/named.h"
 #include "broker/serve.h"
 #include "tests/lib/must.h"
 #include "tests/lib/parenttest.h"
@@ -214,6 +215,30 @@ static void test_files_for_frames(void **state)
 		{ new_file(64 * 2048, F_SEAL_SHRINK), true },
 		{ new_file(64 * 2048 - 1, F_SEAL_SHRINK), false },
 		{ new_file(64 * 2048, 0), false },
+/* The operator names lo; nothing else is asked for with the broker's rights. */
+static void test_interfaces_that_are_named(void **state)
+{
+	static struct named named = { .interfaces = { "lo" } };
+	struct broker_serve serve = { .named = &named };
+	struct broker_request request = { .number = 1,
+					  .log_level = LOG_LEVEL_INFO,
+					  .operation = BROKER_VETH_PEER };
+	struct broker_reply reply;
+	struct broker_fds none, out;
+
+	(void)state;
+	broker_fds_init(&none);
+	snprintf(request.ifname, sizeof(request.ifname), "lo");
+	broker_serve(&serve, BROKER_CHANNEL_HOOK, &request, &none, &reply, &out);
+	assert_int_equal(reply.code, 0);
+	snprintf(request.ifname, sizeof(request.ifname), "lo2");
+	broker_serve(&serve, BROKER_CHANNEL_HOOK, &request, &none, &reply, &out);
+	assert_int_equal(reply.code, ERR_INTERFACE);
+	request.operation = BROKER_FIND; /* tells what anybody may see */
+	broker_serve(&serve, BROKER_CHANNEL_HOOK, &request, &none, &reply, &out);
+	assert_int_equal(reply.code, 0);
+}
+
 		{ new_file(64 * 2048, F_SEAL_GROW), false },
 		{ open("/dev/zero", O_RDWR | O_CLOEXEC), false },
 		{ open("/proc/self/exe", O_RDONLY | O_CLOEXEC), false },
@@ -253,3 +278,4 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		cmocka_unit_test(test_interfaces_that_are_named),

@@ -27,7 +27,7 @@
 
 #include "base/log.h"
 #include "bpf/hook.h"
-#include "broker/ports.h"
+#include "broker/named.h"
 #include "port/xsk_rings.h"
 #include "tests/lib/must.h"
 #include "tests/lib/tmpfolder.h"
@@ -95,7 +95,7 @@ static const struct cache_sizes sizes = {
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
-static struct ports ports;
+static struct named named;
 
 static int serve(struct broker_serve *by, struct broker_request *request,
 		 const struct broker_fds *fds, struct broker_reply *reply)
@@ -113,7 +113,7 @@ static int serve(struct broker_serve *by, struct broker_request *request,
 /* A request with one descriptor, which is closed, or with none: -1. */
 static int ask(struct broker_request request, enum broker_fd place, int fd)
 {
-	struct broker_serve by = { .ports = &ports };
+	struct broker_serve by = { .named = &named };
 	struct broker_reply reply;
 	struct broker_fds fds;
 	int code;
@@ -246,8 +246,10 @@ static uint32_t make_world(void)
 	MUST(!unshare(CLONE_NEWNET));
 	MUST(!system("ip link set lo up && ip link add d0 type veth peer name d1 && "
 		     "ip link set d0 up"));
-	ports_init(&ports, NULL);
-	snprintf(ports.path, sizeof(ports.path), "%s", tmpfolder_file);
+	named_init(&named, NULL);
+	snprintf(named.path, sizeof(named.path), "%s", tmpfolder_file);
+	strcpy(named.interfaces[0], "lo");
+	strcpy(named.interfaces[1], "d0");
 	MUST(!open_on("lo", &id));
 	MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	return id;

@@ -40,6 +40,7 @@ enum {
 	HOST = 1024,
 	XSK = 2048,
 	MEMORY = 4096,
+	TEXT = 8192,
 };
 
 static const struct row {
@@ -70,6 +71,7 @@ static const struct row {
 	{ BROKER_VETH_PEER, NAME, 0, 0 },
 	{ BROKER_BUFFER, SOCKET | NUMBER, 0, SOCKET_RCVBUF_BYTES },
 	{ BROKER_BIND, SOCKET | ADDRESS, 0, 0 },
+	{ BROKER_READ_TEXT, TEXT, 0, 0 },
 	{ BROKER_CLOCK, 0, 0, 0 },
 	{ BROKER_MAKE_SHARED, SIZES | MAP, 0, 0 },
 	{ BROKER_MAKE_BESIDE, SIZES | SHARED | MAP, 0, 0 },
@@ -105,6 +107,8 @@ static struct broker_request make_request(const struct row *row)
 		r.fds_mask |= BROKER_BIT(BROKER_FD_xsks);
 	if (row->has & SOCKET)
 		r.fds_mask |= BROKER_BIT(BROKER_FD_SOCKET);
+	if (row->has & TEXT)
+		r.fds_mask |= BROKER_BIT(BROKER_FD_TEXT);
 	if (row->has & MEMORY)
 		r.fds_mask |= BROKER_BIT(BROKER_FD_MEMORY);
 	if (row->has & HOST)
@@ -283,6 +287,16 @@ static void test_numbers(void **state)
 	}
 }
 
+/* The daemon names an interface only if the operator has named it, but for looks at others. */
+static void test_operations_on_named_interfaces(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i <= BROKER_N_OPERATIONS; i++)
+		assert_int_equal(broker_needs_named(i), i == BROKER_OPEN || i == BROKER_WAKE_VETH ||
+								i == BROKER_USE_NEIGHBOUR ||
+								i == BROKER_VETH_PEER);
+}
+
 static void test_sizes(void **state)
 {
 	const struct cache_sizes wrong[] = {
@@ -383,10 +397,15 @@ static void test_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_operations), cmocka_unit_test(test_heads),
-		cmocka_unit_test(test_flags),          cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_names),          cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_sizes),          cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_all_operations),
+		cmocka_unit_test(test_heads),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_operations_on_named_interfaces),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_frames),
 	};
 

@@ -1,25 +1,30 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which ports the broker binds, and which sockets. */
-#include "broker/ports.h"
+/* Which ports the broker binds, which sockets, and on which interfaces it works. */
+#include "broker/named.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "config/config.h"
 #include "tests/lib/must.h"
 #include "tests/lib/tmpfolder.h"
 
-static struct ports ports;
+#define LISTEN "server: { listen: ['192.0.2.1'] }\n"
+
+static struct named named;
 
 static void write_config(const char *text)
 {
@@ -36,7 +41,7 @@ static void init_from_file(const char *text)
 	write_config(text);
 	if (config_load(&config, tmpfolder_file, err, sizeof(err)))
 		fail_msg("%s", err);
-	ports_init(&ports, config);
+	named_init(&named, config);
 	config_free(config);
 }
 
@@ -45,14 +50,14 @@ enum { TCP = 1, UDP = 2 };
 /* By which of both a port is allowed. */
 static int allowed(uint16_t port)
 {
-	return (ports_allow(&ports, true, port) ? TCP : 0) |
-	       (ports_allow(&ports, false, port) ? UDP : 0);
+	return (named_allow_port(&named, true, port) ? TCP : 0) |
+	       (named_allow_port(&named, false, port) ? UDP : 0);
 }
 
 static void test_ports_of_dns(void **state)
 {
 	(void)state;
-	ports_init(&ports, NULL);
+	named_init(&named, NULL);
 	for (uint32_t port = 0; port < 65536; port++)
 		assert_int_equal(allowed((uint16_t)port), port == 53  ? TCP | UDP :
 							  port == 853 ? TCP :
@@ -97,6 +102,90 @@ static void test_a_file_that_changes(void **state)
 	assert_int_equal(allowed(56), 0);
 }
 
+static bool has(const char *ifname)
+{
+	return named_allow_interface(&named, ifname);
+}
+
+static void test_interfaces_of_a_configuration(void **state)
+{
+	(void)state;
+	init_from_file(LISTEN "interfaces: [ { name: eth0 }, { name: a.5 } ]\n");
+	assert_true(has("eth0") && has("a.5"));
+	assert_false(has("eth1") || has("eth") || has("eth00") || has(""));
+	write_config(LISTEN "interfaces: [ { name: eth1 } ]\n");
+	assert_true(has("eth1") && has("eth0"));
+	write_config(LISTEN "interfaces: [ { name: eth2 } ]\nnonsense: 1\n");
+	assert_false(has("eth2"));
+	MUST(!unlink(tmpfolder_file));
+	assert_false(has("eth2"));
+	assert_true(has("eth1"));
+}
+
+/* The oldest ones are forgotten. */
+static void test_many_interfaces(void **state)
+{
+	char name[IF_NAMESIZE];
+
+	(void)state;
+	named_init(&named, NULL);
+	assert_false(has("eth0"));
+	snprintf(named.path, sizeof(named.path), "%s", tmpfolder_file);
+	for (unsigned int i = 0; i <= NAMED_INTERFACES_MAX; i++) {
+		char text[128];
+
+		snprintf(name, sizeof(name), "i%u", i);
+		snprintf(text, sizeof(text), LISTEN "interfaces: [ { name: %s } ]\n", name);
+		write_config(text);
+		assert_true(has(name));
+	}
+	assert_false(has("i0"));
+	assert_true(has("i1"));
+	MUST(!unlink(tmpfolder_file));
+}
+
+static int text_of(const char *text, bool is_sealed)
+{
+	const int fd = memory_file_open("text", MFD_ALLOW_SEALING);
+
+	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	MUST(!is_sealed || !memory_file_seal(fd));
+	return fd;
+}
+
+/* As `config apply` and `attach` pass it: from the owner of the file, and final. */
+static void test_texts(void **state)
+{
+	static const char text[] = "server: { listen: ['192.0.2.1@59'] }\n"
+				   "interfaces: [ { name: eth3 } ]\n";
+	const struct {
+		int fd;
+		int want;
+	} cases[] = {
+		{ text_of(text, false), -EPERM },
+		{ open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), -EPERM },
+		{ STDIN_FILENO, -EPERM },
+		{ text_of("nonsense", true), ERR_CONFIG },
+		{ text_of(text, true), 0 },
+	};
+
+	(void)state;
+	init_from_file(LISTEN);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int code;
+
+		assert_false(has("eth3"));
+		code = named_read_text(&named, cases[i].fd);
+		if (code != cases[i].want)
+			fail_msg("case %zu: %d", i, code);
+		if (cases[i].fd != STDIN_FILENO)
+			close(cases[i].fd);
+	}
+	assert_true(has("eth3"));
+	assert_int_equal(allowed(59), TCP | UDP);
+	MUST(!unlink(tmpfolder_file));
+}
+
 static int bind_to(int fd, int family, uint16_t port)
 {
 	struct broker_address address = { .family = (uint16_t)family, .net_port = htons(port) };
@@ -105,7 +194,7 @@ static int bind_to(int fd, int family, uint16_t port)
 		memcpy(address.bytes, (const uint8_t[]){ 127, 0, 0, 1 }, 4);
 	else
 		address.bytes[15] = 1;
-	return ports_bind(&ports, fd, &address);
+	return named_bind(&named, fd, &address);
 }
 
 static void allow_only(uint16_t port)
@@ -113,7 +202,7 @@ static void allow_only(uint16_t port)
 	struct config_addr listen = { .family = AF_INET, .net_port = htons(port) };
 	struct config config = { .path = (char[]){ "/nowhere" }, .listen = &listen, .n_listen = 1 };
 
-	ports_init(&ports, &config);
+	named_init(&named, &config);
 }
 
 /* A port of 127.0.0.1 that was free a moment ago. */
@@ -180,7 +269,7 @@ static void test_a_port_that_is_not_allowed(void **state)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	(void)state;
-	ports_init(&ports, NULL);
+	named_init(&named, NULL);
 	assert_int_equal(bind_to(fd, AF_INET, 5353), ERR_PORT);
 	assert_int_equal(bind_to(fd, AF_INET, 853), ERR_PORT); /* DNS over TLS is TCP */
 	assert_int_equal(port_of(fd), 0);
@@ -193,6 +282,9 @@ int main(void)
 		cmocka_unit_test(test_ports_of_dns),
 		cmocka_unit_test(test_ports_of_a_configuration),
 		cmocka_unit_test(test_a_file_that_changes),
+		cmocka_unit_test(test_interfaces_of_a_configuration),
+		cmocka_unit_test(test_many_interfaces),
+		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_a_port_that_is_not_allowed),
 	};
