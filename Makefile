@@ -691,6 +691,7 @@ endif
 $(B)/tests/unit/iface/test_iface_settle: LDFLAGS_ALL += -Wl,--wrap=program_mode,--wrap=program_set_answers,--wrap=program_open,--wrap=program_take_place
 $(B)/tests/unit/base/test_parent: LDFLAGS_ALL += -Wl,--wrap=clock_ns
 # A wait for a process that has stopped is short.
+$(B)/tests/unit/base/test_starter: LDFLAGS_ALL += -Wl,--wrap=poll
 $(B)/tests/unit/config/test_runner: LDFLAGS_ALL += -Wl,--wrap=poll
 $(B)/tests/unit/base/test_sentence: LDFLAGS_ALL += -Wl,--wrap=vasprintf
 # Its memory ends where it says.

@@ -25,13 +25,17 @@
 #define STARTERS_MAX 8 /* a reload has two resolvers for a moment */
 #define PAUSE_MIN_MS 10
 #define PAUSE_MAX_MS 1000 /* between a child that ends at once and the next one */
+/* From the end of a connection to that of the daemon, which has closed it because it stops. */
+#define LET_GO_MS 60000
 
 struct child {
 	struct parent_child is;
 	pid_t pid;      /* 0: it does not run, or in a unit */
 	int connection; /* to its unit (base/activation.h); -1: it does not run there */
 	bool is_next;
-	bool is_done;  /* the daemon has let it go */
+	bool is_done; /* the daemon has let it go */
+	bool is_told; /* that it has, and goes on */
+	uint64_t done_ns;
 	bool is_ready; /* its unit's process has said so */
 	char told[sizeof(((struct activation_report *)NULL)->why)]; /* why its unit gives none */
 	uint64_t begun_ns;
@@ -54,6 +58,8 @@ struct parent_process {
 	unsigned int n_starters;
 	const char *units; /* the folder of the sockets; NULL: the children are forked */
 	pid_t daemon;
+	uint64_t let_go_ns; /* 0: the daemon has not let the parent go */
+	bool is_told;
 };
 
 /* --- A new process ---------------------------------------------------------------------------- */
@@ -161,6 +167,17 @@ static void start_one_child(const struct parent_process *p, struct child *c)
 	end_one_child(c);
 }
 
+/* A daemon that serves has no reason to close a connection: it has a fault, or was broken into. */
+static void tell_let_go(const char *name, uint64_t since_ns, bool *is_told)
+{
+	if (*is_told || !since_ns || clock_ns() - since_ns < LET_GO_MS * CLOCK_NS_PER_MS)
+		return;
+	*is_told = true;
+	log_error("%s: volleyd has closed the connection to it, and goes on without it: a fault of "
+		  "volleyd, or a break-in: start volleyd again",
+		  name);
+}
+
 static bool does_child_run(const struct child *c)
 {
 	return c->pid || c->connection >= 0;
@@ -190,12 +207,19 @@ static int start_due_children(const struct parent_process *p)
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
+static void finish_child(struct child *c)
+{
+	c->is_done = true;
+	c->done_ns = clock_ns();
+}
+
 static void end_forked_child(struct child *c, int status)
 {
 	c->pid = 0;
-	c->is_done = WIFEXITED(status) && !WEXITSTATUS(status);
-	if (c->is_done)
+	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
+		finish_child(c);
 		return;
+	}
 	log_error("%s: it has ended by %s %d: the next one starts", c->is.name,
 		  WIFSIGNALED(status) ? "signal" : "status",
 		  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -216,7 +240,7 @@ static void hear_unit(struct child *c)
 		return;
 	}
 	if (!err && report.state == ACTIVATION_DONE) {
-		c->is_done = true;
+		finish_child(c);
 		return;
 	}
 	close(c->connection);
@@ -337,6 +361,24 @@ static int open_parent(struct parent_process *p, int (*drop)(void))
 	return p->signal_fd < 0 ? -errno : 0;
 }
 
+static void tell_all_let_go(struct parent_process *p)
+{
+	tell_let_go(NAME, p->let_go_ns, &p->is_told);
+	for (unsigned int i = 0; i < parent.n_children; i++)
+		tell_let_go(parent.children[i].is.name, parent.children[i].done_ns,
+			    &parent.children[i].is_told);
+}
+
+/* While something may have to be told, the parent looks again after LET_GO_MS. */
+static int limit_parent_wait(const struct parent_process *p, int wait_ms)
+{
+	bool is_let_go = p->let_go_ns && !p->is_told;
+
+	for (unsigned int i = 0; i < parent.n_children; i++)
+		is_let_go |= parent.children[i].is_done && !parent.children[i].is_told;
+	return is_let_go && (wait_ms < 0 || wait_ms > LET_GO_MS) ? LET_GO_MS + 10 : wait_ms;
+}
+
 enum { AT_DAEMON, AT_SIGNAL, AT_CHILDREN };
 
 /* Waits for the next event, at most wait_ms. */
@@ -359,8 +401,9 @@ static void run_parent(struct parent_process *p, int (*drop)(void))
 
 	if (open_parent(p, drop) || !end_with_the_one_above(p->daemon))
 		_exit(1);
+	sandbox_start_process(p->units ? SANDBOX_CONNECTOR : SANDBOX_PARENT);
 	while (has_daemon || !are_children_done()) {
-		poll_all(p, fds, has_daemon ? start_due_children(p) : -1);
+		poll_all(p, fds, limit_parent_wait(p, has_daemon ? start_due_children(p) : -1));
 		if (fds[AT_SIGNAL].revents)
 			reap_all(p);
 		for (unsigned int i = 0; i < parent.n_children; i++)
@@ -368,8 +411,12 @@ static void run_parent(struct parent_process *p, int (*drop)(void))
 				hear_unit(&parent.children[i]);
 		if (has_daemon && fds[AT_DAEMON].revents)
 			has_daemon = obey_daemon(p);
-		if (!has_daemon)
+		if (!has_daemon) {
 			fds[AT_DAEMON].fd = -1;
+			p->let_go_ns = p->let_go_ns ? p->let_go_ns : clock_ns();
+		}
+		tell_all_let_go(p);
+		sandbox_tick();
 		log_flush();
 	}
 	_exit(0);
@@ -401,7 +448,6 @@ int parent_start(const struct executable *program, int (*drop)(void))
 		.units = activation_folder(),
 		.daemon = getpid(),
 	};
-	sandbox_start_process(p->units ? SANDBOX_CONNECTOR : SANDBOX_PARENT);
 	int ends[2], err = 0;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
@@ -413,10 +459,6 @@ int parent_start(const struct executable *program, int (*drop)(void))
 	if (!parent.pid) {
 		p.fd = ends[1];
 		run_parent(&p, drop);
-			p->let_go_ns = p->let_go_ns ? p->let_go_ns : clock_ns();
-		}
-		tell_all_let_go(p);
-		sandbox_tick();
 	}
 	if (parent.pid < 0)
 		err = -errno;

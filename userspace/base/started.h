@@ -38,7 +38,7 @@ int started_await(struct started *started, int wait_ms, int *status)
 void started_forget(struct started *started);
 
 /* Writes the version of libunbound that the program runs with into out, "" if it does not answer.
- * Waits for it. Any thread. */
+ * Waits for it, some seconds at most. Any thread. */
 void started_ask_libunbound(const struct executable *program, char *out, size_t cap);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/peer_end.h"
 
 #define N_FDS    2    /* of a request: channel, file; of a reply: statm, task */
 #define START_MS 5000 /* on a busy machine */
@@ -168,8 +169,10 @@ int starter_receive(int fd, struct starter_request *request)
 	struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 	int fds[N_FDS], n_fds = 0;
 
-	if (n <= 0)
-		return !n || errno == ECONNRESET ? ERR_CLOSED : -errno;
+	if (n < 0)
+		return errno == ECONNRESET ? ERR_CLOSED : -errno;
+	if (!n)
+		return peer_has_ended(fd) ? ERR_CLOSED : -EPROTO;
 	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
 		n_fds = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(fds, CMSG_DATA(head), (size_t)n_fds * sizeof(int));

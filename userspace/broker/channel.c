@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/peer_end.h"
+
 /* Room for the descriptors of a packet, aligned for the kernel's header. */
 union control {
 	struct cmsghdr head;
@@ -98,5 +100,5 @@ int channel_receive(int fd, void *octets, size_t n, size_t mask_at, struct broke
 		return 0;
 	while (n_fds)
 		close(list[--n_fds]);
-	return got ? -EPROTO : -EPIPE; /* an empty packet looks like the end */
+	return !got && peer_has_ended(fd) ? -EPIPE : -EPROTO;
 }

@@ -24,9 +24,10 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/peer_end.h"
 #include "base/kernel.h"
-#include "config/runner_files.h"
 #include "base/sandbox.h"
+#include "config/runner_files.h"
 #include "config/verify.h"
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -370,8 +371,10 @@ static bool receive_request(struct process *p)
 	ssize_t n = recvmsg(p->fd, &message, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-	if (n <= 0)
-		return n < 0 && errno == EINTR;
+	if (n < 0)
+		return errno == EINTR;
+	if (!n)
+		return !peer_has_ended(p->fd);
 	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
 		a.n_fds = (unsigned int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(a.fds, CMSG_DATA(head), a.n_fds * sizeof(int));
@@ -418,8 +421,6 @@ static int open_process(struct process *p, const struct config *config, bool is_
 	return 0;
 }
 
-	else
-		sandbox_start_process(SANDBOX_RUNNER);
 int runner_serve(int fd, const struct config *config, bool is_next)
 {
 	struct process p = { .fd = fd };
@@ -430,6 +431,8 @@ int runner_serve(int fd, const struct config *config, bool is_next)
 		err = privilege_drop_thread();
 	if (err)
 		log_error("%s", err_text(err));
+	else
+		sandbox_start_process(SANDBOX_RUNNER);
 	fds[1].fd = p.signal_fd;
 	while (!err) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)

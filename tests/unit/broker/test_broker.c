@@ -174,6 +174,25 @@ static void test_a_request_that_is_lost(void **state)
 	parenttest_stop();
 }
 
+/* A daemon that was broken into could end the broker by it, and no other would follow. */
+static void test_an_empty_packet(void **state)
+{
+	int channels[BROKER_N_CHANNELS];
+	pid_t parent_pid, pid;
+
+	(void)state;
+	start_broker(FOR_EVER_MS, &parent_pid, &pid);
+	find_channels(channels);
+	for (int i = 0; i < BROKER_N_CHANNELS; i++)
+		assert_int_equal(send(channels[i], "", 0, MSG_NOSIGNAL), 0);
+	while (call() == -EPROTO) /* the reply to that packet */
+		continue;
+	assert_int_equal(call(), 0);
+	assert_int_equal(parenttest_child_of(parent_pid), pid);
+	assert_true(broker_stop());
+	parenttest_stop();
+}
+
 /* The reply to a request that changed the program is lost: the daemon's number is an old one. */
 static void test_another_program(void **state)
 {
@@ -196,25 +215,6 @@ static void test_another_program(void **state)
 	}
 }
 
-static int new_file(size_t n_bytes, int seals)
-{
-	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	MUST(fd >= 0 && !ftruncate(fd, (off_t)n_bytes));
-	MUST(!seals || !fcntl(fd, F_ADD_SEALS, seals));
-	return fd;
-}
-
-/* The broker maps no other file than one in memory that is large enough and cannot shrink. */
-static void test_files_for_frames(void **state)
-{
-	const struct {
-		int fd;
-		bool is_right;
-	} cases[] = {
-		{ new_file(64 * 2048, F_SEAL_SHRINK), true },
-		{ new_file(64 * 2048 - 1, F_SEAL_SHRINK), false },
-		{ new_file(64 * 2048, 0), false },
 /* The operator names lo; nothing else is asked for with the broker's rights. */
 static void test_interfaces_that_are_named(void **state)
 {
@@ -239,6 +239,25 @@ static void test_interfaces_that_are_named(void **state)
 	assert_int_equal(reply.code, 0);
 }
 
+static int new_file(size_t n_bytes, int seals)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	MUST(fd >= 0 && !ftruncate(fd, (off_t)n_bytes));
+	MUST(!seals || !fcntl(fd, F_ADD_SEALS, seals));
+	return fd;
+}
+
+/* The broker maps no other file than one in memory that is large enough and cannot shrink. */
+static void test_files_for_frames(void **state)
+{
+	const struct {
+		int fd;
+		bool is_right;
+	} cases[] = {
+		{ new_file(64 * 2048, F_SEAL_SHRINK), true },
+		{ new_file(64 * 2048 - 1, F_SEAL_SHRINK), false },
+		{ new_file(64 * 2048, 0), false },
 		{ new_file(64 * 2048, F_SEAL_GROW), false },
 		{ open("/dev/zero", O_RDWR | O_CLOEXEC), false },
 		{ open("/proc/self/exe", O_RDONLY | O_CLOEXEC), false },
@@ -271,11 +290,12 @@ int main(void)
 		cmocka_unit_test(test_a_broker_that_hangs),
 		cmocka_unit_test(test_a_channel_that_is_full),
 		cmocka_unit_test(test_a_request_that_is_lost),
+		cmocka_unit_test(test_an_empty_packet),
 		cmocka_unit_test(test_another_program),
+		cmocka_unit_test(test_interfaces_that_are_named),
 		cmocka_unit_test(test_files_for_frames),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		cmocka_unit_test(test_interfaces_that_are_named),

@@ -321,6 +321,37 @@ static void assert_ignored(const void *octets, size_t n, unsigned int n_fds)
 	assert_int_equal(status, 0);
 }
 
+/* A daemon that was broken into could end the process by it, and no other would follow. */
+static void an_empty_packet_is_not_the_end(void **state)
+{
+	const struct config config = { .path = tmpfolder_file };
+	struct runner_request *request = request_of(RUNNER_OPEN);
+	struct runner_reply reply = { 0 };
+	int pair[2], channel[2], status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel), 0);
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		runner_process(pair[1], &config, false);
+	}
+	close(pair[1]);
+	assert_int_equal(send(pair[0], "", 0, MSG_NOSIGNAL), 0);
+	strcpy(request->file, "/etc/shadow");
+	assert_int_equal(runner_send(pair[0], request, sizeof(*request), &channel[1], 1, 0), 0);
+	close(channel[1]);
+	assert_int_equal(recv(channel[0], &reply, sizeof(reply), 0), sizeof(reply));
+	assert_int_equal(reply.code, -EACCES);
+	close(channel[0]);
+	assert_int_equal(shutdown(pair[0], SHUT_WR), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(pair[0]);
+}
+
 static void bears_any_request(void **state)
 {
 	static const char much[sizeof(struct runner_request) + 1];
@@ -479,6 +510,7 @@ int main(void)
 		cmocka_unit_test_teardown(takes_a_text_only_of_the_owner, end_running),
 		cmocka_unit_test_teardown(takes_no_text_that_others_may_write, end_running),
 		cmocka_unit_test_teardown(takes_no_text_from_other_file_systems, end_running),
+		cmocka_unit_test(an_empty_packet_is_not_the_end),
 		cmocka_unit_test_teardown(bears_any_request, end_running),
 		cmocka_unit_test_teardown(a_command_ends_with_the_daemon, end_running),
 		cmocka_unit_test_teardown(tells_that_a_child_has_ended, end_running),
