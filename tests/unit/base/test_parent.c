@@ -6,13 +6,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "tests/lib/parenttest.h"
+#include "tests/unit/base/capture.h"
 
 #define HOUR_NS (3600 * CLOCK_NS_PER_S)
 
@@ -76,10 +79,53 @@ static void starts_a_child_again_after_hours(void **state)
 	assert_false(parent_is_there());
 }
 
+static int end_at_once(void *user, bool is_next)
+{
+	(void)user, (void)is_next;
+	return 0;
+}
+
+/* The parent looks around: it starts nothing, since there is no program. */
+static void wake_parent(void)
+{
+	struct started started;
+
+	assert_int_equal(parent_execute(EXECUTABLE_VERSION, STDERR_FILENO, &started), -ENOENT);
+}
+
+/* A daemon that stops lets its processes go, too, but does not go on. */
+static void tells_that_the_daemon_goes_on_without_a_child(void **state)
+{
+	struct parent_child child = { .name = "volley-test", .run = end_at_once, .n_fds = 1 };
+	static const char told[] = "volley-test: volleyd has closed the connection to it";
+	struct pollfd said = { .events = POLLIN };
+	char text[4096];
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+	child.fds[0] = fds[1];
+	parent_add(&child);
+	assert_int_equal(capture(state), 0);
+	assert_int_equal(parenttest_start(), 0);
+	close(fds[0]);
+	said.fd = pipe_fd[0];
+	for (int i = 0; i < PARENTTEST_END_MS && !poll(&said, 1, 1); i++) {
+		wake_parent();
+		*ahead_ns += HOUR_NS;
+	}
+	wake_parent();
+	parenttest_stop();
+	(void)taken(text, sizeof(text));
+	assert_non_null(strstr(text, told));
+	assert_null(strstr(strstr(text, told) + 1, told));
+	release(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(starts_a_child_again_after_hours),
+		cmocka_unit_test(tells_that_the_daemon_goes_on_without_a_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
