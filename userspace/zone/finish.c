@@ -127,20 +127,16 @@ static int find_finish_chain(struct finish *f, bool *is_another)
 
 /* --- Sums --- */
 
-static int sum_up_finish(struct finish *f)
+static void sum_up_finish(struct finish *f)
 {
-	uint8_t *scratch = malloc(SUMS_SCRATCH_BYTES);
+	uint8_t scratch[SUMS_SCRATCH_BYTES];
 
-	if (!scratch)
-		return -ENOMEM;
 	for (size_t i = 0; i < f->names.n; i++) {
 		const uint8_t *name = f->names.names[i];
 
 		sums_subtract(&f->new->sums, f->old, zone_node_of(f->old, name), scratch);
 		sums_add(&f->new->sums, f->new, zone_node_of(f->new, name), scratch);
 	}
-	free(scratch);
-	return 0;
 }
 
 /* --- The change set --- */
@@ -278,8 +274,8 @@ static int look_finish(struct finish *f, struct changeset *net, bool *is_another
 	if (rc)
 		return rc;
 	zone_read_apex(f->new);
-	rc = sum_up_finish(f);
-	return rc || !net ? rc : put_net(f, net);
+	sum_up_finish(f);
+	return net ? put_net(f, net) : 0;
 }
 
 int zone_edit_finish(struct zone_edit *e, struct zone **out, struct changeset *net,

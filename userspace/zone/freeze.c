@@ -368,8 +368,10 @@ static int complete_freeze(struct freeze *f)
 	rc = unless_cancelled(f, find_freeze_chain(f->b, z, f->err));
 	if (!rc && !f->b->is_known)
 		rc = unless_cancelled(f, zonemd_check(z, builder_file_name(f->b, 0), f->err));
-	if (!rc)
-		rc = unless_cancelled(f, sums_of_image(z));
+	if (rc)
+		return rc;
+	sums_of_image(z);
+	rc = unless_cancelled(f, 0);
 	return rc ? rc : version_found(z);
 }
 

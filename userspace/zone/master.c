@@ -514,6 +514,7 @@ static int read_source(struct source *s, int fd)
 	}
 	setvbuf(fp, NULL, _IONBF, 0); /* the reader has a buffer */
 	text_reader_init(&s->text, fp);
+	text_reader_expect(&s->text, (uint64_t)s->st.st_size);
 	while ((rc = text_read(&s->text, &why)) > 0) {
 		rc = take_master_entry(s);
 		if (rc == ERR_ZONE && note_fault(s))
@@ -541,26 +542,23 @@ out:
 
 static int read_master_file(struct source *s, int fd)
 {
-	struct rdtext *rd = malloc(sizeof(*rd));
-	int rc = -ENOMEM;
+	struct rdtext rd; /* of the heap it would be mapped for each zone */
+	int rc;
 
 	s->faults = calloc(1, sizeof(*s->faults));
-	if (!rd || !s->faults) {
+	if (!s->faults) {
 		close(fd);
-		free(rd);
-		free(s->faults);
-		return rc;
+		return -ENOMEM;
 	}
-	rdtext_init(rd);
-	s->rd = rd;
-	rc = rdtext_set_origin(rd, s->origin);
+	rdtext_init(&rd);
+	s->rd = &rd;
+	rc = rdtext_set_origin(&rd, s->origin);
 	if (rc)
 		close(fd);
 	else
 		rc = read_source(s, fd);
 	rc = tell_master_faults(s, rc);
-	rdtext_fini(rd);
-	free(rd);
+	rdtext_fini(&rd);
 	free(s->faults);
 	return rc;
 }

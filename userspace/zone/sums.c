@@ -192,18 +192,14 @@ void sums_subtract(struct zone_sums *sums, const struct zone *z, const struct zo
 	sums->n_records -= own.n_records;
 }
 
-int sums_of_image(struct zone *z)
+void sums_of_image(struct zone *z)
 {
-	uint8_t *scratch = malloc(SUMS_SCRATCH_BYTES);
+	uint8_t scratch[SUMS_SCRATCH_BYTES]; /* of the heap it would be mapped for each zone */
 
-	if (!scratch)
-		return -ENOMEM;
 	z->sums = (struct zone_sums){ 0 };
 	for (uint32_t i = 0; i < z->n_nodes; i++)
 		sums_add(&z->sums, z, &z->nodes[i], scratch);
-	free(scratch);
 	z->image_closed = sums_chain_is_closed(z);
-	return 0;
 }
 
 void zone_digest(const struct zone *z, uint8_t out[static ZONE_DIGEST_LEN])

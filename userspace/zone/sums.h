@@ -27,8 +27,8 @@ void sums_add(struct zone_sums *sums, const struct zone *z, const struct zone_no
 void sums_subtract(struct zone_sums *sums, const struct zone *z, const struct zone_node *node,
 		   uint8_t *scratch);
 
-/* Fills in z->sums of a finished image. Returns 0 or -ENOMEM. */
-int sums_of_image(struct zone *z) __attribute__((warn_unused_result));
+/* Fills in z->sums of a finished image. */
+void sums_of_image(struct zone *z);
 
 /* True if the chain is closed, or there is none. O(1). */
 bool sums_chain_is_closed(const struct zone *z);

@@ -15,9 +15,19 @@
 #include "base/err.h"
 #include "dns/proto.h"
 
+#define BUFFER_BYTES (256 * 1024)
+#define BUFFER_MIN   4096
+
 void text_reader_init(struct text_reader *r, FILE *fp)
 {
-	*r = (struct text_reader){ .fp = fp, .line = 1 };
+	*r = (struct text_reader){ .fp = fp, .line = 1, .cap = BUFFER_BYTES };
+}
+
+/* One octet more shows the end of the file. */
+void text_reader_expect(struct text_reader *r, uint64_t n_bytes)
+{
+	if (n_bytes < BUFFER_BYTES)
+		r->cap = n_bytes < BUFFER_MIN ? BUFFER_MIN : (size_t)n_bytes + 1;
 }
 
 void text_reader_fini(struct text_reader *r)
@@ -27,8 +37,6 @@ void text_reader_fini(struct text_reader *r)
 }
 
 /* --- The buffer --- */
-
-#define BUFFER_BYTES (256 * 1024)
 
 /* Reads more of the file into the buffer; false at its end or if the buffer is full. */
 static bool fill_zone_text(struct text_reader *r)
@@ -40,7 +48,7 @@ static bool fill_zone_text(struct text_reader *r)
 		r->end -= r->at;
 		r->at = 0;
 	}
-	n = fread(r->buffer + r->end, 1, BUFFER_BYTES - r->end, r->fp);
+	n = fread(r->buffer + r->end, 1, r->cap - r->end, r->fp);
 	r->end += n;
 	r->n_read += n;
 	if (n)
@@ -284,7 +292,7 @@ static int read_slowly(struct text_reader *r, const char **why)
 int text_read(struct text_reader *r, const char **why)
 {
 	if (!r->buffer) {
-		r->buffer = malloc(BUFFER_BYTES);
+		r->buffer = malloc(r->cap);
 		if (!r->buffer)
 			return -ENOMEM;
 	}

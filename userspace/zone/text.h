@@ -27,7 +27,7 @@ struct text_reader {
 	char *own; /* buffer for entries that are not one plain line */
 	size_t own_cap;
 	char *buffer; /* of the file: [at, end) is not read yet */
-	size_t at, end;
+	size_t at, end, cap;
 	uint64_t n_read;     /* octets of the file so far */
 	char last;           /* the last of these octets */
 	uint32_t entry_line; /* line where the entry begins; after an error, of the fault */
@@ -37,6 +37,8 @@ struct text_reader {
 
 /* @fp must stay open until text_reader_fini(), which does not close it. */
 void text_reader_init(struct text_reader *r, FILE *fp);
+/* The file has so many octets, or other ones if it is changed meanwhile: for a smaller buffer. */
+void text_reader_expect(struct text_reader *r, uint64_t n_bytes);
 void text_reader_fini(struct text_reader *r);
 
 /*

@@ -59,6 +59,37 @@ static void reads_entries(void **state)
 	}
 }
 
+/* Files that are larger than they were expected to be, so that lines do not fit in the buffer. */
+static void reads_more_than_expected(void **state)
+{
+	static const uint64_t expected[] = { 0, 1, 4096, 9999, 10000, 1u << 20 };
+	char line[5001], want[5001];
+
+	(void)state;
+	memset(want, 'x', sizeof(want));
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const char *why = NULL;
+		struct text_reader r;
+		FILE *fp = tmpfile();
+
+		assert_non_null(fp);
+		for (int n = 0; n < 40; n++)
+			fprintf(fp, "%.*s%s\n", n % 4 ? n : 5000, want, n % 3 ? "" : " ; c");
+		rewind(fp);
+		text_reader_init(&r, fp);
+		text_reader_expect(&r, expected[i]);
+		for (int n = 0; n < 40; n++) {
+			snprintf(line, sizeof(line), "%.*s", n % 4 ? n : 5000, want);
+			assert_int_equal(text_read(&r, &why), 1);
+			assert_int_equal(strcspn(r.text, " "), strlen(line));
+			assert_int_equal(r.entry_line, n + 1);
+		}
+		assert_int_equal(text_read(&r, &why), 0);
+		text_reader_fini(&r);
+		fclose(fp);
+	}
+}
+
 static void bounds_entries(void **state)
 {
 	FILE *fp = tmpfile();
@@ -161,9 +192,8 @@ static void reads_periods(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_entries),
-		cmocka_unit_test(bounds_entries),
-		cmocka_unit_test(splits_tokens),
+		cmocka_unit_test(reads_entries),  cmocka_unit_test(reads_more_than_expected),
+		cmocka_unit_test(bounds_entries), cmocka_unit_test(splits_tokens),
 		cmocka_unit_test(reads_periods),
 	};
 
