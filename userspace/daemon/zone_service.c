@@ -114,6 +114,13 @@ static void on_served(void *user, struct zones_entry *entry, const struct load *
 	rpz_manager_zone_served(s->rpz, entry->name);
 }
 
+static void on_served_together(void *user)
+{
+	struct zone_service *s = user;
+
+	maintenance_served_together(s->maintenance);
+}
+
 static void on_sign(void *user, struct zones_entry *entry)
 {
 	const struct zone_service *s = user;
@@ -155,6 +162,7 @@ int zone_service_open_zones(struct zone_service *s, struct zones_env env)
 	env.store = s->store;
 	env.sign = on_sign;
 	env.served = on_served;
+	env.served_together = on_served_together;
 	env.configured = on_configured;
 	env.gone = on_gone;
 	env.gone_together = on_gone_together;

@@ -117,6 +117,7 @@ struct zones_known {
 struct zones_stored {
 	struct zones_known known; /* all except its serial */
 	enum zones_store_state state;
+	struct zones_entry *next_due; /* from DUE on: the next in the list zones.store_due */
 	uint64_t unwritten_bytes; /* octets of changes in the journal that the file does not have */
 	struct sentence error;    /* of the journal or the file */
 	struct sentence warning;  /* that the journal has little room left for changes */
@@ -153,6 +154,8 @@ struct zones_entry {
 	bool is_member;         /* member of a catalog, and not named by the configuration */
 	bool is_expired;        /* from the next publish on it is not served */
 	bool is_reconfigured;   /* its settings are other than env.configured was told */
+	bool is_tended;         /* it is in the list zones.tended */
+	struct zones_entry *next_tended; /* the next in that list */
 	enum zones_state state;
 	struct zone *zone;   /* the served version, or NULL */
 	struct zone *edited; /* a later version, for the next publish, or NULL */
@@ -192,11 +195,9 @@ static inline bool zones_is_leaving(const struct zones_entry *entry)
 }
 
 /* stored.known has changed: it is written to the store soon. */
-static inline void zones_store_soon(struct zones_entry *entry)
-{
-	if (entry->stored.state < ZONES_STORE_DUE)
-		entry->stored.state = ZONES_STORE_DUE;
-}
+void zones_store_soon(struct zones_entry *entry);
+/* There may be something to be done for it: maintenance visits it until there is nothing more. */
+void zones_tend(struct zones_entry *entry);
 
 static inline bool zones_is_file_written(const struct zones_entry *entry)
 {

@@ -9,6 +9,9 @@
  *                        a change
  *      both              the journal has the changes that the file does not have
  *
+ * Only zones with something to be done are visited (zones_tend()): zones that have changed and are
+ * not written yet, that are signed here, or that have a warning. A million quiet zones cost
+ * nothing.
  * Only the write of a file has a due time of its own, which changes with the room in the journal.
  * All other work depends on state of other modules, so a table of due times for each zone would
  * only copy that state.
@@ -31,9 +34,10 @@ void maintenance_free(struct maintenance *maintenance);
 /* Sets the zones to work on. */
 void maintenance_set_zones(struct maintenance *maintenance, struct zones *zones);
 
-/* For zones_env.served, gone and gone_together. */
+/* For zones_env.served, served_together, gone and gone_together. */
 void maintenance_served(struct maintenance *maintenance, struct zones_entry *entry,
 			const struct load *fresh);
+void maintenance_served_together(struct maintenance *maintenance);
 void maintenance_gone(struct maintenance *maintenance, struct zones_entry *entry);
 void maintenance_gone_together(struct maintenance *maintenance);
 

@@ -135,6 +135,7 @@ static void note_file(struct zones_entry *entry, const struct writing *w)
 	entry->stored.known.file_serial = zone_serial(w->zone);
 	zone_digest(w->zone, entry->stored.known.file_digest);
 	zones_know_file(entry, &w->mark);
+	zones_store_soon(entry);
 	entry->stored.state = ZONES_STORE_LIMIT_DUE;
 }
 
@@ -312,6 +313,8 @@ void maintenance_gone(struct maintenance *u, struct zones_entry *entry)
 {
 	bool is_unwanted = u->store && takes_file_along(u, entry);
 
+	maintenance_forget_due(u->zones, entry);
+	maintenance_forget_tended(u->zones, entry);
 	forget_writings(u, entry, is_unwanted);
 	maintenance_end_waits(u, entry, ERR_NOT_FOUND);
 	if (is_unwanted)

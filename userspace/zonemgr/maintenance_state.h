@@ -12,6 +12,7 @@
 
 struct writing;
 struct awaiting;
+struct news;
 
 struct maintenance {
 	struct store *store;
@@ -20,6 +21,7 @@ struct maintenance {
 	struct writing *writings;    /* the writes that run */
 	size_t n_writings;           /* their number */
 	struct awaiting *awaiting;   /* calls that wait for writes */
+	struct news *news;           /* results of loads that the store has not heard of */
 	struct store_batch *leaving; /* removes zones that go together; NULL: no zone has gone */
 	int leaving_code;            /* its first error */
 	uint64_t free_bytes;         /* room in the journal for changes */
@@ -32,6 +34,15 @@ struct maintenance {
 /* Sets the zone's storage_error to the sentence, or to "WHAT: the error", and logs it. */
 void maintenance_note(struct zones_entry *entry, const char *sentence);
 void maintenance_note_error(struct zones_entry *entry, const char *what, int err);
+/* A load is served: notes its result in the entry, and for the store. */
+void maintenance_note_load(struct maintenance *u, struct zones_entry *entry,
+			   const struct load *fresh);
+/* Stores the records of the zones that are due, the first @most of them, in one transaction. */
+void maintenance_put_known(struct maintenance *u, size_t most);
+/* Takes zones that have gone from the lists, if this one is in them: the first call of many takes
+ * all. */
+void maintenance_forget_due(struct zones *zones, const struct zones_entry *gone);
+void maintenance_forget_tended(struct zones *zones, const struct zones_entry *gone);
 /* Sets entry->stored.unwritten_bytes to the value after the batch. */
 int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
@@ -53,6 +64,7 @@ static inline void maintenance_write_soon(struct zones_entry *entry)
 {
 	entry->on_disk.work = zones_is_file_written(entry) ? ZONES_FILE_WRITING_AND_DUE :
 							     ZONES_FILE_DUE;
+	zones_tend(entry);
 }
 
 /* The file still lacks changes: it is written later. Not while it is being written. */
@@ -60,6 +72,7 @@ static inline void maintenance_write_later(struct zones_entry *entry)
 {
 	entry->on_disk.work = ZONES_FILE_IDLE;
 	entry->on_disk.changed_ns = zones_time(entry->owner)->ns;
+	zones_tend(entry);
 }
 
 /* True if volleyd itself writes the zonefile; false: it is the operator's. */

@@ -528,6 +528,8 @@ int zones_new(struct zones **out, const struct zones_env *env)
 	}
 	zones->env = *env;
 	zones->made_end = &zones->made;
+	zones->store_due_end = &zones->store_due;
+	zones->tended_end = &zones->tended;
 	zones->flush_at_ns = UINT64_MAX;
 	*out = zones;
 	return 0;

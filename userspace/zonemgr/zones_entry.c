@@ -236,6 +236,8 @@ void zones_set_config(struct zones_entry *entry, struct config_zone *config,
 		entry->life = entry->life == ZONES_GONE ? ZONES_COMING : ZONES_LISTED;
 	if (entry->owner->env.sign)
 		entry->owner->env.sign(entry->owner->env.user, entry);
+	if (entry->signing)
+		zones_tend(entry);
 }
 
 /* --- Loading ---------------------------------------------------------------------------------- */

@@ -32,6 +32,8 @@ struct zones_env {
 	void (*sign)(void *user, struct zones_entry *entry);
 	/* Another version is served, or none any more. fresh: the load that made it, or NULL. */
 	void (*served)(void *user, struct zones_entry *entry, const struct load *fresh);
+	/* After the last zone that one publish serves. May be NULL. */
+	void (*served_together)(void *user);
 	/*
 	 * configured: the zone is new, or its configuration, or that of something it names, has
 	 * changed. gone: the zone has gone. gone_together: after the last of the zones that go

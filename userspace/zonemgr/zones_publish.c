@@ -472,6 +472,12 @@ static void settle_edition(struct zones *zones, const struct edition *edition, b
 	}
 }
 
+static void settle_publish_together(const struct zones *zones)
+{
+	if (zones->env.served_together)
+		zones->env.served_together(zones->env.user);
+}
+
 /* --- For the resolver ------------------------------------------------------------------------- */
 
 /* Makes the set of the root copy; NULL if there is none. There is at most one hidden zone. */
@@ -544,6 +550,7 @@ int zones_publish(struct zones *zones)
 		}
 		settle_edition(zones, &edition, !err);
 		settle_hidden(zones, !err);
+		settle_publish_together(zones);
 		(void)forget_changed(zones);
 		zones_made_served(zones);
 	}
@@ -600,6 +607,7 @@ static int swap_publish(struct zones *zones, struct edition *edition)
 			      edition->members[i].zone);
 	err = withdraw_publish(zones, edition);
 	settle_edition(zones, edition, !err);
+	settle_publish_together(zones);
 	zones_made_served(zones);
 	return err;
 }

@@ -79,9 +79,14 @@ struct zones {
 	uint64_t n_configurations;           /* begun so far: the number of the last one */
 	struct zones_made *made, **made_end; /* in the order of the changes */
 	struct zones_entry *changed;         /* entries with a new version to publish */
-	uint64_t flush_at_ns;                /* UINT64_MAX: there is nothing to flush */
-	uint64_t flushed_ns;                 /* when the last flush ended */
-	bool was_flushed; /* zones_set_time() has not noted the end of the flush yet */
+	/* entries with something that the store does not know, and entries that maintenance visits;
+	 * in the order of coming */
+	struct zones_entry *store_due, **store_due_end;
+	struct zones_entry *tended, **tended_end;
+	size_t n_tended;
+	uint64_t flush_at_ns; /* UINT64_MAX: there is nothing to flush */
+	uint64_t flushed_ns;  /* when the last flush ended */
+	bool was_flushed;     /* zones_set_time() has not noted the end of the flush yet */
 	/* until then a flush waits for the cache's filter; 0: it does not */
 	uint64_t wait_until_ns;
 	bool is_due; /* all zones have to be published: one has come or gone */

@@ -38,6 +38,13 @@ static void tick(uint64_t now_ns)
 	maintenance_tick(maintenance);
 }
 
+/* As a publish of this one zone. */
+static void serve(const struct load *fresh)
+{
+	maintenance_served(maintenance, &entry, fresh);
+	maintenance_served_together(maintenance);
+}
+
 static struct zone *make(unsigned serial)
 {
 	char text[128];
@@ -177,7 +184,7 @@ static void served_from(const struct load_row *row)
 	zone_unref(entry.zone);
 	entry.zone = make(row->serial);
 	zone_digest(row->is_same_file ? first : entry.zone, fresh.file_digest);
-	maintenance_served(maintenance, &entry, &fresh);
+	serve(&fresh);
 	changeset_fini(&fresh.net);
 	zone_unref(first);
 }
@@ -215,23 +222,78 @@ static void a_zone_that_is_new(void **state)
 	(void)state;
 	entry.stored.known = (struct zones_known){ 0 };
 	zone_digest(entry.zone, fresh.file_digest);
-	maintenance_served(maintenance, &entry, &fresh);
+	serve(&fresh);
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
 			 ERR_NOT_FOUND);
 	entry.stored.known = (struct zones_known){ 0 };
 	zones_store_soon(&entry);
 	tick(100 * S); /* a member that is not served yet is as new */
-	maintenance_served(maintenance, &entry, &fresh);
+	serve(&fresh);
 	assert_int_equal(entry.stored.state, ZONES_STORE_DUE);
 	maintenance_poll(maintenance);
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.file_serial, 1);
 	assert_memory_equal(known.file_digest, fresh.file_digest, sizeof(fresh.file_digest));
-	entry.stored.known.checked_wall_s = 5;
-	maintenance_served(maintenance, &entry,
-			   &fresh); /* what is new of a zone that is known, at once */
+	maintenance_checked(&entry, 5, 0);
+	serve(&fresh); /* what is new of a zone that is known, at once */
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.checked_wall_s, 5);
+}
+
+/* Results of one publish are stored together; one that has no room keeps out no other. */
+static void what_has_no_room_keeps_out_no_other(void **state)
+{
+	static uint8_t apex[DNS_NAME_MAX];
+	static char name[] = "y.test.";
+	struct zones_entry second = entry, *both[] = { &entry, &second };
+	struct load large = { .file_serial = 2 }, small = { .file_serial = 2 };
+	struct store *store = madezones_env(zones)->store;
+	struct store_zone known;
+
+	(void)state;
+	second.name = name;
+	second.apex = apex;
+	second.apex_len = (unsigned)name_from_text(apex, sizeof(apex), name, strlen(name));
+	madezones_set(zones, both, 2);
+	storing_make(&large.net, entry.apex, 1, 2, STORE_MAX_BYTES_MIN);
+	storing_make(&small.net, second.apex, 1, 2, 10);
+	maintenance_served(maintenance, &entry, &large);
+	maintenance_served(maintenance, &second, &small);
+	assert_int_equal(store_get_zone(store, second.apex, &known), ERR_NOT_FOUND);
+	maintenance_served_together(maintenance);
+	assert_int_equal(store_get_zone(store, second.apex, &known), 0);
+	assert_int_equal(store_get_zone(store, entry.apex, &known), ERR_NOT_FOUND);
+	assert_true(sentence_is_set(&entry.stored.error));
+	assert_false(sentence_is_set(&second.stored.error));
+	changeset_fini(&large.net);
+	changeset_fini(&small.net);
+	zones_entry_hush(&second);
+	maintenance_gone(maintenance, &second);
+	maintenance_gone_together(maintenance);
+}
+
+/* A zone is visited only while there is something to be done for it. */
+static void a_quiet_zone_is_not_visited(void **state)
+{
+	struct load fresh = { .source = LOAD_TRANSFER };
+
+	(void)state;
+	be_secondary();
+	serve(&fresh);
+	assert_true(entry.is_tended);
+	tick(100 * S);
+	assert_true(zones_is_file_written(&entry));
+	wait_for_jobs();
+	tick(101 * S);
+	assert_false(entry.is_tended);
+	assert_int_equal(entry.stored.state, ZONES_STORE_CURRENT);
+	change_to(2, 100);
+	tick(102 * S);
+	assert_true(entry.is_tended);
+	tick(500 * S);
+	wait_for_jobs();
+	tick(501 * S);
+	assert_false(entry.is_tended);
 }
 
 /* No file of this process may be written to: as on a full disk. */
@@ -443,7 +505,7 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	MUST(!stat(path, &st));
 	assert_int_equal(st.st_size, 4);
 	zonefile_mark_read(path, &fresh.file_mark); /* it is read */
-	maintenance_served(maintenance, &entry, &fresh);
+	serve(&fresh);
 	assert_string_equal(sentence_text(&entry.stored.error), "");
 	change_to(4, 100);
 	sync_at(entry.on_disk.changed_ns + 60 * S);
@@ -658,6 +720,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_a_load_leaves, begin, end),
 		cmocka_unit_test_setup_teardown(a_zone_that_is_new, begin, end),
+		cmocka_unit_test_setup_teardown(what_has_no_room_keeps_out_no_other, begin, end),
+		cmocka_unit_test_setup_teardown(a_quiet_zone_is_not_visited, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_known_waits_for_room, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_tried_again, begin, end),
 		cmocka_unit_test_setup_teardown(who_asks_for_a_file_is_told, begin, end),
