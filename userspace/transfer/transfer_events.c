@@ -52,21 +52,24 @@ int transfer_fd(const struct transfer *t)
 
 void transfer_poll(struct transfer *t)
 {
-	struct post *post = mailbox_take(&t->to_control);
+	for (unsigned int i = 0; i < TRANSFER_POLL_EVENTS; i++) {
+		struct event_post *p;
 
-	while (post) {
-		struct event_post *p = (struct event_post *)post;
-
-		post = post->next;
+		if (!t->unpolled)
+			t->unpolled = mailbox_take(&t->to_control);
+		p = (struct event_post *)t->unpolled;
+		if (!p)
+			return;
+		t->unpolled = p->post.next;
 		t->event(t->user, &p->event);
 		free_event(p);
 	}
+	if (t->unpolled) /* the mailbox itself may be empty */
+		mailbox_wake(&t->to_control);
 }
 
-void transfer_drop_events(struct transfer *t)
+static void drop_posts(struct post *post)
 {
-	struct post *post = t->to_control.fd < 0 ? NULL : mailbox_take(&t->to_control);
-
 	while (post) {
 		struct event_post *p = (struct event_post *)post;
 
@@ -74,4 +77,12 @@ void transfer_drop_events(struct transfer *t)
 		zone_builder_free(p->event.builder);
 		free_event(p);
 	}
+}
+
+void transfer_drop_events(struct transfer *t)
+{
+	drop_posts(t->unpolled);
+	t->unpolled = NULL;
+	if (t->to_control.fd >= 0)
+		drop_posts(mailbox_take(&t->to_control));
 }

@@ -56,8 +56,13 @@ int transfer_emit(struct transfer *t, const struct transfer_event *event)
 /* Frees the events that control has not seen, after the thread has ended. */
 void transfer_drop_events(struct transfer *t);
 
+/* Events of one transfer_poll(): some milliseconds, so that a storm of them does not keep control
+ * from other work. */
+#define TRANSFER_POLL_EVENTS 256
+
 /* Readable when there are events. */
 int transfer_fd(const struct transfer *t);
+/* Gives control the next events, at most TRANSFER_POLL_EVENTS. */
 void transfer_poll(struct transfer *t);
 
 #endif

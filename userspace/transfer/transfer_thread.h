@@ -44,6 +44,7 @@ struct transfer {
 	void *user;
 	pthread_t pthread;
 	bool is_running;
+	struct post *unpolled;              /* events that control has taken and not handled yet */
 	struct tls_listener_kept *tls_kept; /* for the next configuration; NULL: none yet */
 	/* Both threads use these. */
 	bool is_stopping; /* atomic */

@@ -15,6 +15,8 @@
 
 #define COPY_BYTES (16u << 20)
 #define COPY_TIMES 32u
+/* zones that are named in the log, of those that expire together */
+#define EXPIRED_LOGGED 8u
 
 struct transfer_bridge {
 	struct transfer_bridge_env env;
@@ -22,6 +24,7 @@ struct transfer_bridge {
 	struct handover *handover;
 	struct tcp_intake *intake;
 	struct transfer *thread;
+	unsigned int n_expired; /* zones, in the present transfer_bridge_poll() */
 };
 
 /* An event that the zones have not completed yet. */
@@ -144,7 +147,7 @@ static void on_primary(struct transfer_bridge *t, struct zones_entry *entry,
 		maintenance_checked(entry, event->checked_wall_s, event->expires_wall_s);
 	else
 		zones_expire(t->zones, entry);
-	if (event->kind == TRANSFER_EXPIRED)
+	if (event->kind == TRANSFER_EXPIRED && t->n_expired++ < EXPIRED_LOGGED)
 		log_error("zone %s: expired: no primary has answered for too long", entry->name);
 	if (err)
 		transfer_settled(t->thread, event->apex, err);
@@ -325,5 +328,9 @@ int transfer_bridge_fd(const struct transfer_bridge *t)
 
 void transfer_bridge_poll(struct transfer_bridge *t)
 {
+	t->n_expired = 0;
 	transfer_poll(t->thread);
+	if (t->n_expired > EXPIRED_LOGGED)
+		log_error("zones: %u more zones have expired: no primary has answered for too long",
+			  t->n_expired - EXPIRED_LOGGED);
 }
