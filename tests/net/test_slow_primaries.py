@@ -15,7 +15,7 @@ from netlab import wait_for
 from primaries import ZONE, Mood, Scripted, reply, soa, wire
 
 A, B = "127.0.7.1", "127.0.7.2"
-CHECKS = 64          # of SECONDARY_CHECKS, of userspace/transfer/secondary.h, for one remote
+CHECKS = 64          # of SECONDARY_STREAM_CHECKS, of userspace/transfer/secondary.h, for one remote
 CONNECT_S = 5        # STREAM_CONNECT_S, of userspace/transfer/exchange.h
 SILENCE_S = 30       # STREAM_SILENCE_S, of userspace/transfer/exchange.h
 WATCH_S = 60         # SECONDARY_WATCH_S, of userspace/transfer/secondary.h

@@ -21,7 +21,7 @@ from test_primary import count_records, counters, pass_time, query, receive, ser
 
 SERVER_CONNS = 1024    # TCP_PEERS_DEFAULT, of userspace/port/tcp_peers.h
 NOTIFY_RUNNING = 64    # NOTIFY_RUNNING_MAX, of userspace/transfer/primary_state.h
-CHECKS = 64            # of SECONDARY_CHECKS, of userspace/transfer/secondary.h
+CHECKS = 256           # of SECONDARY_CHECKS, of userspace/transfer/secondary.h
 
 
 @pytest.fixture(name="files")

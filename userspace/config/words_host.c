@@ -197,8 +197,10 @@ static const struct words_key rows[] = {
 	{ ROW("server.transfers-in", WORDS_COUNT, struct config, n_transfers), .min = 1,
 	  .max = 10000, .fallback = "16",
 	  .text = "The number of zones that are transferred from primaries at the same time. "
-		  "Others wait. From 8 on, one remote has at most three quarters of them, so that "
-		  "others can be asked while it does not end its transfers." },
+		  "Others wait. From 8 on, one remote has at most three quarters of them, and a "
+		  "remote that has none gets one although all are taken, up to twice this "
+		  "number in all. So remotes that do not end their transfers do not keep out "
+		  "others." },
 	{ ROW("server.transfers-out", WORDS_COUNT, struct config, n_transfers_out), .min = 1,
 	  .max = 10000, .fallback = "64",
 	  .text = "The number of zones that are transferred to secondaries at the same time, at "

@@ -11,6 +11,7 @@
 #include "port/handshake.h"
 #include "transfer/primary_state.h"
 #include "transfer/secondary.h"
+#include "transfer/slots.h"
 #include "xdp/abi.h"
 
 #define CONTROL_FDS   192 /* clients of control and metrics, maps, zone files, the journal, logs */
@@ -23,7 +24,8 @@ static uint64_t n_fixed(const struct config *config, unsigned int n_workers)
 	return CONTROL_FDS +
 	       (uint64_t)n_workers * (WORKER_FDS + ADDRESS_FDS * (uint64_t)config->n_listen) +
 	       (uint64_t)config->n_interfaces * INTERFACE_FDS + config->n_tls_listen +
-	       config->n_transfers + SECONDARY_CHECKS;
+	       slots_most(config->n_transfers) + slots_most(SECONDARY_CHECKS) +
+	       slots_most(SECONDARY_STREAM_CHECKS);
 }
 
 static void shrink_descriptors(struct descriptors *out, uint64_t limit)

@@ -70,16 +70,23 @@ bool exchange_is_sent(const struct exchange *exchange);
 bool exchange_is_reused(const struct exchange *exchange);
 
 /*
- * One query over UDP to one address: from a socket of its own, so with a random port, with a random
- * ID (RFC 5452), signed with the remote's key. It is repeated until a matching reply comes or the
- * tries are used up.
+ * One query over UDP to one address: with a random port, a random ID (RFC 5452), and signed with
+ * the remote's key. It is repeated until a matching reply comes or the tries are used up.
+ *
+ *      query ─► the peer's open socket, else a new one ─► UDP_QUERY_SHARED queries ─► no new ones
+ *                                                         └─ none waits for a reply: closed
+ *
+ * Queries to one address share a socket while others wait on it, because a new socket for each of
+ * a hundred thousand costs more than the query. A forger has to guess port and ID of each name
+ * nevertheless, and a port is in use for at most UDP_QUERY_SHARED queries.
  *
  * Threads: the loop's.
  */
 
 struct udp_query;
 
-#define UDP_QUERY_MAX 1232
+#define UDP_QUERY_MAX    1232
+#define UDP_QUERY_SHARED 64
 
 /*
  * The query ends. @code is 0 for a reply with the right ID, opcode, question and signature,
@@ -94,7 +101,7 @@ typedef void udp_query_done_fn(void *user, int code, const uint8_t *reply, size_
  * -ENOMEM, or the error of the socket.
  */
 int udp_query_start(struct udp_query **out, struct transfer *t, const struct remote *remote,
-		    const struct peer *peer, const uint8_t *msg, size_t n, udp_query_done_fn *done,
+		    struct peer *peer, const uint8_t *msg, size_t n, udp_query_done_fn *done,
 		    void *user) __attribute__((warn_unused_result));
 /* For @done after ERR_TSIG: what was wrong with the last reply's signature. Static. */
 const char *udp_query_bad_tsig(const struct udp_query *query);

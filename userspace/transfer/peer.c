@@ -46,9 +46,17 @@ void peer_close_idle(struct peer *peer)
 		connection->close(connection);
 }
 
+void peer_drop_socket(struct peer *peer)
+{
+	if (peer->socket)
+		peer->socket->peer = NULL;
+	peer->socket = NULL;
+}
+
 void peer_fini(struct peer *peer)
 {
 	peer_close_idle(peer);
+	peer_drop_socket(peer);
 	tls_session_fini(&peer->session);
 }
 

@@ -25,8 +25,16 @@ struct peer_connection {
 	void (*close)(struct peer_connection *connection);
 };
 
+struct peer;
+
+/* A socket for queries by UDP (transfer/exchange.h). */
+struct peer_socket {
+	struct peer *peer; /* whose next query it takes; NULL: it takes no more */
+};
+
 struct peer {
 	struct port_addr addr;
+	struct peer_socket *socket;   /* NULL: the next query by UDP gets a new one */
 	struct peer_connection *idle; /* kept, newest first */
 	uint32_t n_idle;
 	struct tls_session session; /* the TLS session to resume */
@@ -51,6 +59,9 @@ bool peer_is_shunned(const struct peer *peer, uint64_t now_ns);
 /* It has not answered over UDP: it is asked by TCP for an hour, or until peer_is_dead(). */
 void peer_is_by_stream(struct peer *peer, uint64_t now_ns);
 bool peer_wants_stream(const struct peer *peer, uint64_t now_ns);
+
+/* The next query by UDP gets another socket, so another port. */
+void peer_drop_socket(struct peer *peer);
 
 void peer_close_idle(struct peer *peer); /* the next exchange opens a new connection */
 void peer_fini(struct peer *peer);

@@ -47,18 +47,27 @@ void refresh_round_hang_up(struct refresh_round *r)
 	tsig_fini(&r->tsig);
 }
 
-void refresh_round_free(struct refresh_round *r)
+static void free_round(struct refresh_round *r)
 {
 	if (!r)
 		return;
 	refresh_round_hang_up(r);
-	slots_leave(&r->place);
 	r->s->t->secondary->n_small -= r->is_small;
 	if (r->step)
 		event_free(r->step);
 	timer_fini(&r->deadline);
 	remotes_put(r->remotes);
 	free(r);
+}
+
+void refresh_round_end(struct secondary_zone *s)
+{
+	free_round(s->round);
+	s->round = NULL;
+	if (s->place)
+		slots_leave(s->place);
+	free(s->place);
+	s->place = NULL;
 }
 
 /* "hidden 192.0.2.1@53" */
@@ -118,26 +127,33 @@ void refresh_round_is_current(struct refresh_round *r)
 	refresh_round_step(r, end_round_current);
 }
 
-static void has_round_place(void *user)
+static enum slot_rank rank_of_round(const struct secondary_zone *s)
 {
-	refresh_round_step(user, ask_next);
+	if (s->round ? s->round->is_asked : s->is_asked_next)
+		return SLOT_ASKED;
+	return s->is_prompted ? SLOT_PROMPTED : SLOT_OTHER;
 }
 
-static int enter_round(struct refresh_round *r, struct slots *slots, const char *name)
+static int enter_round(struct secondary_zone *s, struct slots *slots, const char *name)
 {
-	slots_leave(&r->place);
-	return slots_enter(slots, &r->place, name);
+	slots_leave(s->place);
+	return slots_enter(slots, s->place, name, rank_of_round(s));
+}
+
+static bool is_by_stream(const struct refresh_round *r)
+{
+	return r->s->place->slots == &r->s->t->secondary->stream_checks;
 }
 
 static bool is_transferring(const struct refresh_round *r)
 {
-	return r->place.slots == &r->s->t->secondary->transfers;
+	return r->s->place->slots == &r->s->t->secondary->transfers;
 }
 
 static void transfer_in_turn(struct refresh_round *r)
 {
 	refresh_round_hang_up(r);
-	if (enter_round(r, &r->s->t->secondary->transfers, r->remote->name))
+	if (enter_round(r->s, &r->s->t->secondary->transfers, r->remote->name))
 		refresh_round_next(r, "%s", err_text(-ENOMEM));
 }
 
@@ -223,12 +239,13 @@ static void on_soa_failed(void *user, int code, const char *why)
 	refresh_round_next(r, "%s", why);
 }
 
-static void ask_soa_by_stream(struct refresh_round *r)
+static void send_soa_by_stream(struct refresh_round *r)
 {
 	static const struct exchange_handlers handlers = { on_soa_message, on_soa_failed };
 	uint8_t msg[XFR_REQUEST_MAX + TSIG_MAX];
 	int n;
 
+	transfer_count(r->s->t, soa_asked);
 	r->id = random_u16(&r->s->t->random);
 	tsig_init(&r->tsig, r->remote->key);
 	n = build_soa_query(r, msg, XFR_REQUEST_MAX, r->remote->tls_ctx);
@@ -239,6 +256,15 @@ static void ask_soa_by_stream(struct refresh_round *r)
 				   &handlers, r);
 	if (n)
 		refresh_round_next(r, "%s", err_text(n));
+}
+
+/* Each connection needs a slot for connections. */
+static void ask_soa_by_stream(struct refresh_round *r)
+{
+	if (is_by_stream(r))
+		send_soa_by_stream(r);
+	else if (enter_round(r->s, &r->s->t->secondary->stream_checks, r->remote->name))
+		refresh_round_next(r, "%s", err_text(-ENOMEM));
 }
 
 static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
@@ -258,6 +284,8 @@ static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 	if (code)
 		peer_is_by_stream(r->peer, r->s->t->now.ns);
 	if (code || soa.is_truncated)
+		r->known.way = REFRESH_BY_STREAM;
+	if (r->known.way == REFRESH_BY_STREAM)
 		refresh_round_step(r, ask_soa_by_stream);
 	else
 		take_round_soa(r, &soa);
@@ -268,11 +296,12 @@ static void ask_soa(struct refresh_round *r)
 	uint8_t msg[XFR_REQUEST_MAX];
 	int n;
 
-	transfer_count(r->s->t, soa_asked);
-	if (r->remote->tls_ctx || peer_wants_stream(r->peer, r->s->t->now.ns)) {
+	if (r->known.way == REFRESH_BY_STREAM || r->remote->tls_ctx ||
+	    peer_wants_stream(r->peer, r->s->t->now.ns)) {
 		ask_soa_by_stream(r);
 		return;
 	}
+	transfer_count(r->s->t, soa_asked);
 	n = build_soa_query(r, msg, sizeof(msg), false);
 	if (n > 0)
 		n = udp_query_start(&r->query, r->s->t, r->remote, r->peer, msg, (size_t)n,
@@ -356,11 +385,9 @@ static int make_round(struct refresh_round **out, struct secondary_zone *s)
 	r->s = s;
 	r->known = nothing_known;
 	r->remotes = remotes_get(s->t->remotes);
-	r->place.go = has_round_place;
-	r->place.user = r;
 	r->step = evtimer_new(s->t->base, on_round_step, r);
 	if (!r->step) {
-		refresh_round_free(r);
+		free_round(r);
 		return -ENOMEM;
 	}
 	line_up(r);
@@ -368,35 +395,78 @@ static int make_round(struct refresh_round **out, struct secondary_zone *s)
 	return 0;
 }
 
-int refresh_round_begin(struct secondary_zone *s)
+/* What a round that begins now asks for. */
+static enum secondary_wants wants_of_round(const struct secondary_zone *s)
 {
-	struct secondary *all = s->t->secondary;
-	struct refresh_round *r;
 	uint32_t serial;
-	bool is_served = served_serial(s->t, s->zone, &serial);
-	int code = make_round(&r, s);
 
-	if (code)
-		return code;
-	r->is_asked = s->is_asked_next;
-	r->wants = s->wants_next;
-	if (!is_served && r->wants == SECONDARY_WANTS_NEWER)
-		r->wants = SECONDARY_WANTS_WHOLE;
-	/* A NOTIFY with a newer serial number saves the SOA query. */
-	if (r->wants != SECONDARY_WANTS_NEWER ||
-	    (config_zone_asks_ixfr(s->zone->config) && secondary_is_notified_of_newer(r->s)))
-		code = enter_round(r, &all->transfers,
-				   r->n_primaries ? r->primaries[0].remote->name : "");
-	else
-		code = enter_round(r, &all->checks,
-				   r->n_primaries ? r->primaries[0].remote->name : "");
-	if (code) {
-		refresh_round_free(r);
-		return code;
+	if (s->wants_next == SECONDARY_WANTS_NEWER && !served_serial(s->t, s->zone, &serial))
+		return SECONDARY_WANTS_WHOLE;
+	return s->wants_next;
+}
+
+static void start_round(struct secondary_zone *s)
+{
+	struct refresh_round *r;
+
+	if (make_round(&r, s)) {
+		secondary_ended(s, REFRESH_FAILED); /* without memory */
+		return;
 	}
+	r->is_asked = s->is_asked_next;
+	r->wants = wants_of_round(s);
 	s->wants_next = SECONDARY_WANTS_NEWER;
 	s->is_asked_next = false;
 	s->error[0] = '\0';
 	s->round = r;
-	return 0;
+	refresh_round_step(r, ask_next);
+}
+
+/* A slot for the zone: for its first query or, later, for its transfer. */
+static void has_round_place(void *user)
+{
+	struct secondary_zone *s = user;
+
+	if (s->round)
+		refresh_round_step(s->round, ask_next);
+	else
+		start_round(s);
+}
+
+/* The remote that a round would ask first; "": there is none. */
+static const char *first_of_round(const struct secondary_zone *s)
+{
+	const char *first = "";
+	int best = 3;
+
+	for (char **name = s->zone->config->primaries; *name; name++) {
+		const struct remote *remote = remotes_find(s->t->remotes, *name);
+
+		if (remote && place_of_round(s, remote) < best) {
+			best = place_of_round(s, remote);
+			first = remote->name;
+		}
+	}
+	return first;
+}
+
+int refresh_round_begin(struct secondary_zone *s)
+{
+	struct secondary *all = s->t->secondary;
+	/* A NOTIFY with a newer serial number saves the SOA query. */
+	bool is_transfer =
+		wants_of_round(s) != SECONDARY_WANTS_NEWER ||
+		(config_zone_asks_ixfr(s->zone->config) && secondary_is_notified_of_newer(s));
+	int code;
+
+	if (!s->place)
+		s->place = calloc(1, sizeof(*s->place));
+	if (!s->place)
+		return -ENOMEM;
+	s->place->go = has_round_place;
+	s->place->user = s;
+	code = enter_round(s, is_transfer ? &all->transfers : &all->checks, first_of_round(s));
+	if (code)
+		refresh_round_end(s);
+	return code;
 }

@@ -109,7 +109,7 @@ static void make_room_for_others(struct refresh_round *r)
 		return;
 	r->is_small = true;
 	all->n_small++;
-	slots_leave(&r->place);
+	slots_leave(r->s->place);
 }
 
 static void report_left_out(const struct refresh_round *r)

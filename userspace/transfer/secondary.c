@@ -32,6 +32,8 @@ int secondary_open(struct transfer *t)
 		return -ENOMEM;
 	code = slots_open(&all->checks, t->base, SECONDARY_CHECKS);
 	if (!code)
+		code = slots_open(&all->stream_checks, t->base, SECONDARY_STREAM_CHECKS);
+	if (!code)
 		code = slots_open(&all->transfers, t->base, N_TRANSFERS);
 	return code;
 }
@@ -41,6 +43,7 @@ void secondary_close(struct transfer *t)
 	if (!t->secondary)
 		return;
 	slots_close(&t->secondary->checks);
+	slots_close(&t->secondary->stream_checks);
 	slots_close(&t->secondary->transfers);
 	free(t->secondary);
 	t->secondary = NULL;
@@ -172,6 +175,7 @@ static void begin_round(struct secondary_zone *s)
 {
 	timer_cancel(&s->next);
 	if (refresh_round_begin(s)) {
+		s->state = SECONDARY_IDLE;
 		set_next(s, 1); /* there was no memory */
 		return;
 	}
@@ -191,6 +195,21 @@ static void begin_notified_round(struct secondary_zone *s)
 		begin_round(s);
 	else if (s->t->now.wall_s + quiet_ms / 1000 < s->next_wall_s)
 		set_next_ms(s, quiet_ms);
+}
+
+/* The round has not begun, because all slots are taken. */
+static bool is_waiting(const struct secondary_zone *s)
+{
+	return s->state == SECONDARY_ASKING && !s->round;
+}
+
+/* The round that waits is for this NOTIFY, too, and comes before others. */
+static void prompt_waiting(struct secondary_zone *s)
+{
+	if (s->is_prompted || s->t->now.ns < s->quiet_until_ns)
+		return;
+	s->is_prompted = true;
+	begin_round(s);
 }
 
 bool secondary_is_notified_of_newer(const struct secondary_zone *s)
@@ -216,16 +235,17 @@ void secondary_notified(struct transfer *t, struct transfer_zone *zone,
 		s->is_notified = true;
 		s->notified_serial = *serial;
 	}
-	if (s->state != SECONDARY_IDLE)
-		s->is_again = true;
-	else
+	if (s->state == SECONDARY_IDLE)
 		begin_notified_round(s);
+	else if (is_waiting(s))
+		prompt_waiting(s);
+	else
+		s->is_again = true;
 }
 
 static void forget_round(struct secondary_zone *s)
 {
-	refresh_round_free(s->round);
-	s->round = NULL;
+	refresh_round_end(s);
 	s->state = SECONDARY_IDLE;
 	s->is_prompted = false;
 	s->notified_by.family = 0;
@@ -371,8 +391,7 @@ void secondary_refresh(struct transfer_zone *zone, bool whole)
 		s->is_again = true;
 		return;
 	}
-	refresh_round_free(s->round);
-	s->round = NULL;
+	refresh_round_end(s);
 	begin_round(s);
 }
 
@@ -435,7 +454,7 @@ void secondary_drop_zone(struct transfer_zone *zone)
 
 	if (!s)
 		return;
-	refresh_round_free(s->round);
+	refresh_round_end(s);
 	timer_fini(&s->next);
 	timer_fini(&s->expiry);
 	free(s);

@@ -12,6 +12,9 @@
  * that is ASKING and begins another. A NOTIFY during a round, and a command while the zone settles,
  * make another round follow.
  *
+ * A round waits for a slot of its primary (transfer/slots.h) before it asks: rounds by command come
+ * first, then those for a NOTIFY.
+ *
  * A primary that answers wrongly is asked in other ways, before the next one is asked (decision
  * 0056): over TCP, without OPT, for the zone without its SOA, for the whole zone.
  *
@@ -34,7 +37,10 @@
 #include "xfr/xfr_in.h"
 #include "xfr/xfr_request.h"
 
-#define SECONDARY_CHECKS 85 /* SOA queries at a time, of one remote 64 (transfer/slots.h) */
+/* SOA queries at a time, of one remote three quarters (transfer/slots.h): by UDP; by TCP or TLS,
+ * where each has a connection */
+#define SECONDARY_CHECKS        341
+#define SECONDARY_STREAM_CHECKS 85
 /*
  * A received zone, or its changes, keeps its slot until control has settled it, because it needs
  * memory until then. Control settles many zones as quickly as one. So up to SECONDARY_SMALL_MAX
@@ -48,7 +54,8 @@
 #define SECONDARY_WATCH_BYTES (60u << 10)
 
 struct secondary {
-	struct slots checks;    /* SOA queries */
+	struct slots checks; /* SOA queries by UDP */
+	struct slots stream_checks;
 	struct slots transfers; /* kept until control has settled the result */
 	uint32_t n_small;       /* small results that wait for control without a slot */
 };
@@ -78,7 +85,8 @@ struct secondary_zone {
 	struct timer next; /* the next round: refresh or retry */
 	struct timer expiry;
 	enum secondary_state state;
-	struct refresh_round *round; /* unless IDLE */
+	struct slot *place;          /* unless IDLE: waits for a slot, or has one */
+	struct refresh_round *round; /* NULL while IDLE, and while it waits for its first slot */
 	uint64_t checked_wall_s, next_wall_s, expires_wall_s;
 	enum secondary_wants wants_next; /* what the next round asks for */
 	/* the next round is by command: it also asks addresses that have not answered lately */
@@ -111,9 +119,12 @@ struct refresh_primary {
 	bool has_failed;
 };
 
+enum refresh_way { REFRESH_BY_UDP, REFRESH_BY_STREAM };
+
 /* What is known of round.peer; reset at the next address. */
 struct refresh_known {
 	uint32_t expire_left_s; /* RFC 7314; UINT32_MAX: not given */
+	enum refresh_way way;   /* of the SOA query, unless the remote has TLS */
 	bool is_plain;          /* it does not know OPT: queries go without it */
 	bool is_whole;          /* it gives no changes: it is asked for the whole zone */
 	bool is_promised;       /* its SOA was newer */
@@ -127,7 +138,6 @@ struct refresh_round {
 	struct remotes *remotes;
 	struct event *step; /* runs do_step() outside of all handlers */
 	void (*do_step)(struct refresh_round *r);
-	struct slot place;
 	uint32_t n_primaries, at_primary, at_address;
 	struct remote *remote; /* the remote that is being asked */
 	struct peer *peer;
@@ -157,11 +167,13 @@ struct refresh_round {
 };
 
 /*
- * refresh_round.c. Begins a round; secondary_ended() follows, never within this call. 0 or -ENOMEM.
+ * refresh_round.c. Begins a round, or begins it anew if it still waits for its first slot. A round
+ * that waits has only its place in the queue: an outage or a start makes a million of them.
+ * secondary_ended() follows, never within this call. 0 or -ENOMEM: then it has ended.
  */
 int refresh_round_begin(struct secondary_zone *s) __attribute__((warn_unused_result));
-/* Ends it without secondary_ended(), and gives its slot back. NULL is allowed. */
-void refresh_round_free(struct refresh_round *r);
+/* Ends it, if there is one, without secondary_ended(), and gives its slot back. */
+void refresh_round_end(struct secondary_zone *s);
 /* Calls do_step() soon, from the loop. */
 void refresh_round_step(struct refresh_round *r, void (*do_step)(struct refresh_round *r));
 /* This address has failed, for the given reason; the next one is tried. */

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <urcu/list.h>
 
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
 #include "port/privileged.h"
+#include "transfer/peer.h"
 #include "transfer/remotes.h"
 #include "transfer/transfer_thread.h"
 #include "xfr/xfr_message.h"
@@ -21,32 +23,145 @@
 /* The waits after each try; after the last one the query ends. */
 static const uint16_t waits_ms[TRIES] = { 700, 1500, 3000 };
 
+/* A connected socket: the kernel drops packets from other addresses and ports, and chooses our port
+ * at random. */
+struct udp_query_socket {
+	struct peer_socket open; /* first */
+	struct transfer *t;
+	struct event *io;
+	struct cds_list_head queries; /* those that wait for their replies */
+	uint32_t n_taken;             /* queries so far */
+	bool is_reading;
+	int fd;
+};
+
 struct udp_query {
+	struct cds_list_head node; /* in the queries of its socket */
+	struct udp_query_socket *socket;
 	struct transfer *t;
 	udp_query_done_fn *done;
 	void *user;
-	struct event *io;
 	struct timer wait;
 	struct tsig tsig;
 	const struct tsig_key *key;
-	int fd;
 	unsigned int n_tries;
 	uint16_t id;
 	const char *bad_tsig; /* what was wrong with the last signature, or NULL */
 	size_t n_msg;
 	uint8_t msg[UDP_QUERY_MAX]; /* without its TSIG */
-	uint8_t signed_msg[UDP_QUERY_MAX + TSIG_MAX];
 };
+
+/* --- Sockets ---------------------------------------------------------------------------------- */
+
+static void close_udp_query_socket(struct udp_query_socket *s)
+{
+	if (s->open.peer)
+		peer_drop_socket(s->open.peer);
+	if (s->io)
+		event_free(s->io);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+static int connect_udp_query_socket(struct udp_query_socket *s, const struct remote *remote,
+				    const struct port_addr *addr)
+{
+	const struct port_addr *source = remote_source(remote, addr);
+	struct sockaddr_storage ss;
+	socklen_t n;
+	int err;
+
+	s->fd = socket(addr->family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (s->fd < 0)
+		return -errno;
+	if (source) {
+		err = port_bind(s->fd, source);
+		if (err)
+			return err;
+	}
+	n = port_addr_to_sockaddr(addr, &ss);
+	return connect(s->fd, (struct sockaddr *)&ss, n) ? -errno : 0;
+}
+
+static void on_udp_query_event(evutil_socket_t fd, short what, void *user);
+
+static int open_udp_query_socket(struct udp_query_socket **out, struct transfer *t,
+				 const struct remote *remote, struct peer *peer)
+{
+	struct udp_query_socket *s = calloc(1, sizeof(*s));
+	int code;
+
+	if (!s)
+		return -ENOMEM;
+	s->t = t;
+	CDS_INIT_LIST_HEAD(&s->queries);
+	code = connect_udp_query_socket(s, remote, &peer->addr);
+	if (!code) {
+		s->io = event_new(t->base, s->fd, EV_READ | EV_PERSIST, on_udp_query_event, s);
+		code = s->io && !event_add(s->io, NULL) ? 0 : -ENOMEM;
+	}
+	if (code) {
+		close_udp_query_socket(s);
+		return code;
+	}
+	s->open.peer = peer;
+	peer->socket = &s->open;
+	*out = s;
+	return 0;
+}
+
+static struct udp_query *find_udp_query(const struct udp_query_socket *s, uint16_t id)
+{
+	struct udp_query *query;
+
+	cds_list_for_each_entry(query, &s->queries, node)
+		if (query->id == id)
+			return query;
+	return NULL;
+}
+
+/* Gives the query a place in a socket to @peer, and a random ID that no other query there has. */
+static int join_udp_query_socket(struct udp_query *query, const struct remote *remote,
+				 struct peer *peer)
+{
+	struct udp_query_socket *s = (struct udp_query_socket *)peer->socket;
+	int code = 0;
+
+	if (!s)
+		code = open_udp_query_socket(&s, query->t, remote, peer);
+	if (code)
+		return code;
+	do
+		query->id = random_u16(&query->t->random);
+	while (find_udp_query(s, query->id));
+	query->socket = s;
+	cds_list_add_tail(&query->node, &s->queries);
+	if (++s->n_taken == UDP_QUERY_SHARED)
+		peer_drop_socket(peer);
+	return 0;
+}
+
+static void leave_udp_query_socket(struct udp_query *query)
+{
+	struct udp_query_socket *s = query->socket;
+
+	if (!s)
+		return;
+	cds_list_del(&query->node);
+	query->socket = NULL;
+	if (cds_list_empty(&s->queries) && !s->is_reading)
+		close_udp_query_socket(s);
+}
+
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 void udp_query_abort(struct udp_query *query)
 {
 	if (!query)
 		return;
-	if (query->io)
-		event_free(query->io);
+	leave_udp_query_socket(query);
 	timer_fini(&query->wait);
-	if (query->fd >= 0)
-		close(query->fd);
 	tsig_fini(&query->tsig);
 	free(query);
 }
@@ -66,17 +181,17 @@ static void finish_udp_query(struct udp_query *query, int code, const uint8_t *r
  * signed. */
 static int send_once(struct udp_query *query)
 {
+	uint8_t msg[UDP_QUERY_MAX + TSIG_MAX];
 	int n;
 
-	memcpy(query->signed_msg, query->msg, query->n_msg);
+	memcpy(msg, query->msg, query->n_msg);
 	tsig_fini(&query->tsig);
 	tsig_init(&query->tsig, query->key);
-	n = tsig_sign(&query->tsig, query->signed_msg, query->n_msg, sizeof(query->signed_msg),
-		      query->t->now.wall_s);
+	n = tsig_sign(&query->tsig, msg, query->n_msg, sizeof(msg), query->t->now.wall_s);
 	if (n < 0)
 		return n;
 	loop_set(query->t, &query->wait, waits_ms[query->n_tries++] * CLOCK_NS_PER_MS);
-	if (send(query->fd, query->signed_msg, (size_t)n, MSG_NOSIGNAL) < 0 && errno != EAGAIN &&
+	if (send(query->socket->fd, msg, (size_t)n, MSG_NOSIGNAL) < 0 && errno != EAGAIN &&
 	    errno != ENOBUFS)
 		return -errno;
 	return 0;
@@ -100,24 +215,22 @@ static bool is_udp_query_reply(const struct udp_query *query, const uint8_t *msg
 	       mine.class == theirs.class && name_equal(mine.name, theirs.name);
 }
 
-/* True: the query has ended. */
-static bool take_udp_query(struct udp_query *query, const uint8_t *msg, size_t n)
+static void take_udp_query(struct udp_query *query, const uint8_t *msg, size_t n)
 {
 	struct tsig tsig = query->tsig; /* a copy: a forged reply must not change the query's */
 	enum tsig_verdict verdict;
 	size_t n_body;
 
 	if (!is_udp_query_reply(query, msg, n))
-		return false;
+		return;
 	verdict = tsig_verify(&tsig, msg, n, query->t->now.wall_s, &n_body);
 	if (verdict == TSIG_OK)
 		query->tsig = tsig; /* keeps the memory that it has allocated */
 	if (verdict != TSIG_OK) {
 		query->bad_tsig = tsig_verdict_text(verdict, tsig.remote_error);
-		return false;
+		return;
 	}
 	finish_udp_query(query, 0, msg, n);
-	return true;
 }
 
 /* No valid reply came in time. */
@@ -133,51 +246,57 @@ static void on_silence(void *user)
 		finish_udp_query(query, code, NULL, 0);
 }
 
-static void on_udp_query_event(evutil_socket_t fd, short what, void *user)
+/* ECONNREFUSED and the like come from ICMP: no query of this socket gets a reply. */
+static void fail_udp_queries(struct udp_query_socket *s, int code)
+{
+	struct cds_list_head all;
+
+	CDS_INIT_LIST_HEAD(&all);
+	cds_list_splice(&s->queries, &all);
+	CDS_INIT_LIST_HEAD(&s->queries);
+	if (s->open.peer)
+		peer_drop_socket(s->open.peer); /* a query that begins now needs another one */
+	while (!cds_list_empty(&all))
+		finish_udp_query(cds_list_first_entry(&all, struct udp_query, node), code, NULL, 0);
+}
+
+static void read_udp_query_socket(struct udp_query_socket *s)
 {
 	static uint8_t reply[65536]; /* only the loop's thread uses it */
-	struct udp_query *query = user;
 
-	(void)what;
-	loop_wake(query->t);
 	for (;;) {
-		ssize_t n = recv(fd, reply, sizeof(reply), 0);
+		ssize_t n = recv(s->fd, reply, sizeof(reply), 0);
+		struct udp_query *query;
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (n < 0) { /* ECONNREFUSED and the like come from ICMP */
-			finish_udp_query(query, -errno, NULL, 0);
+		if (n < 0) {
+			fail_udp_queries(s, -errno);
 			return;
 		}
-		if (take_udp_query(query, reply, (size_t)n))
+		query = n >= 2 ? find_udp_query(s, wire_load_be16(reply)) : NULL;
+		if (query)
+			take_udp_query(query, reply, (size_t)n);
+		if (cds_list_empty(&s->queries))
 			return;
 	}
 }
 
-/* A connected socket: the kernel drops packets from other addresses and ports, and chooses our port
- * at random. */
-static int open_udp_query_socket(struct udp_query *query, const struct remote *remote,
-				 const struct peer *peer)
+static void on_udp_query_event(evutil_socket_t fd, short what, void *user)
 {
-	const struct port_addr *source = remote_source(remote, &peer->addr);
-	struct sockaddr_storage ss;
-	socklen_t n;
-	int err;
+	struct udp_query_socket *s = user;
 
-	query->fd = socket(peer->addr.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (query->fd < 0)
-		return -errno;
-	if (source) {
-		err = port_bind(query->fd, source);
-		if (err)
-			return err;
-	}
-	n = port_addr_to_sockaddr(&peer->addr, &ss);
-	return connect(query->fd, (struct sockaddr *)&ss, n) ? -errno : 0;
+	(void)fd, (void)what;
+	loop_wake(s->t);
+	s->is_reading = true;
+	read_udp_query_socket(s);
+	s->is_reading = false;
+	if (cds_list_empty(&s->queries))
+		close_udp_query_socket(s);
 }
 
 int udp_query_start(struct udp_query **out, struct transfer *t, const struct remote *remote,
-		    const struct peer *peer, const uint8_t *msg, size_t n, udp_query_done_fn *done,
+		    struct peer *peer, const uint8_t *msg, size_t n, udp_query_done_fn *done,
 		    void *user)
 {
 	struct udp_query *query = calloc(1, sizeof(*query));
@@ -190,15 +309,9 @@ int udp_query_start(struct udp_query **out, struct transfer *t, const struct rem
 	query->user = user;
 	query->key = remote->key;
 	query->n_msg = n;
-	query->id = random_u16(&t->random);
 	memcpy(query->msg, msg, n);
+	code = join_udp_query_socket(query, remote, peer);
 	wire_store_be16(query->msg + DNS_ID_AT, query->id);
-	code = open_udp_query_socket(query, remote, peer);
-	if (!code) {
-		query->io = event_new(t->base, query->fd, EV_READ | EV_PERSIST, on_udp_query_event,
-				      query);
-		code = query->io && !event_add(query->io, NULL) ? 0 : -ENOMEM;
-	}
 	code = code ? code : timer_init(&query->wait, &t->timers, on_silence, query);
 	code = code ? code : send_once(query);
 	if (code)

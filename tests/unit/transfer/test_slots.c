@@ -25,16 +25,21 @@ static void go(void *user)
 }
 
 /* The next place waits for the name server of this letter. */
-static struct slot *wait_for(const char *name)
+static struct slot *wait_as(const char *name, enum slot_rank rank)
 {
-	static const char *const letters = "abc";
+	static const char *const letters = "abcdefghijklmnopqrstuvwxyz";
 	struct slot *place = places;
 
 	while (place->slots)
 		place++;
 	*place = (struct slot){ .go = go, .user = (char *)(uintptr_t)strchr(letters, *name) };
-	assert_int_equal(slots_enter(&slots, place, name), 0);
+	assert_int_equal(slots_enter(&slots, place, name, rank), 0);
 	return place;
+}
+
+static struct slot *wait_for(const char *name)
+{
+	return wait_as(name, SLOT_OTHER);
 }
 
 static void run(void)
@@ -118,6 +123,51 @@ static void one_name_server_has_three_quarters(void **state)
 	assert_string_equal(order, "aaaaaabcac");
 }
 
+/* Two of them have all slots and never give one back: each other one gets one nevertheless. */
+static void a_name_server_without_any_gets_one(void **state)
+{
+	char name[2] = "c";
+
+	(void)state;
+	slots_set_limit(&slots, SLOTS_SHARED);
+	for (unsigned int i = 0; i < 10; i++)
+		wait_for(i % 2 ? "a" : "b");
+	run();
+	assert_int_equal(n_let_in, SLOTS_SHARED);
+	for (; *name <= 'l'; (*name)++) {
+		wait_for(name);
+		wait_for(name);
+	}
+	run();
+	assert_int_equal(n_let_in, slots_most(SLOTS_SHARED));
+	assert_string_equal(order + SLOTS_SHARED, "cdefghij");
+	slots_leave(&places[10]); /* of c, whose second one waits: k has none */
+	run();
+	assert_string_equal(order + SLOTS_SHARED, "cdefghijk");
+}
+
+/* In a queue the highest rank comes first, but the lowest is not left out. */
+static void by_rank(void **state)
+{
+	static const enum slot_rank ranks[] = { SLOT_OTHER, SLOT_BUSY, SLOT_PROMPTED, SLOT_ASKED };
+	static char letters[] = "obpa";
+
+	(void)state;
+	slots_set_limit(&slots, 1);
+	for (unsigned int i = 0; i < 20; i++) {
+		struct slot *place = wait_as("a", ranks[i % 4]);
+
+		place->user = &letters[i % 4];
+	}
+	for (unsigned int i = 0; i < 20; i++) {
+		run();
+		for (size_t k = 0; k < N_PLACES; k++)
+			if (places[k].is_inside)
+				slots_leave(&places[k]);
+	}
+	assert_string_equal(order, "aaaaappopppbbbbobooo");
+}
+
 static void who_leaves_the_queue_is_not_let_in(void **state)
 {
 	struct slot *second;
@@ -143,6 +193,9 @@ int main(void)
 						close_lane),
 		cmocka_unit_test_setup_teardown(one_name_server_has_three_quarters, open_lane,
 						close_lane),
+		cmocka_unit_test_setup_teardown(a_name_server_without_any_gets_one, open_lane,
+						close_lane),
+		cmocka_unit_test_setup_teardown(by_rank, open_lane, close_lane),
 		cmocka_unit_test_setup_teardown(who_leaves_the_queue_is_not_let_in, open_lane,
 						close_lane),
 	};
