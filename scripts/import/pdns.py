@@ -99,6 +99,7 @@ class Pdns(Server):
             self.carry_backend(backend)
         if not self.backends:
             self.result.hole(self.node("launch"), "launch names no back end, so there are no zones")
+        self.leave_catalogs()
         self.result.finish_zones()
         self.make_templates()
 
@@ -319,6 +320,17 @@ class Pdns(Server):
                                      keys.keys.get(name, ()) if keys else ())
             given.file, given.has_dnssec = node.text("file"), keys is not None
             self.zones.carry(given)
+
+    def leave_catalogs(self):
+        """A zone may name a catalog that is none, or that could not be carried over."""
+        zones = self.result.config.get("zones", ())
+        made = {zone["name"] for zone in zones if zone.get("catalog") == "produce"}
+        for zone in zones:
+            if zone.get("member-of", "") and zone["member-of"] not in made:
+                self.result.hole(self.result.origins[id(zone), "member-of", None],
+                                 f"there is no catalog {zone['member-of']}")
+                del zone["member-of"]
+                zone.pop("group", None)
 
     # --- Templates --------------------------------------------------------------------------------
 

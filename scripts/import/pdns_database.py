@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of a SQLite file of PowerDNS, read in the forms of its releases 3.4 to 5.0. The file is
+"""The tables of a SQLite file of PowerDNS, in the forms of its releases 3.4 to 5.0. The file is
 opened for reading only; its views and triggers are not run."""
 import collections
 import os
@@ -43,7 +43,7 @@ class Database:
         return [row[1] for row in self.db.execute(f"PRAGMA table_info({table})")]
 
     def rows(self, table, *wanted, where="", values=()):
-        """A column that is missing in an old release is None, and so is each row of a missing table."""
+        """A column that an old release does not have is None. A table that is missing is empty."""
         if table not in self.tables:
             return
         known = self.tables[table]

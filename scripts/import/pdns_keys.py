@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """DNSSEC keys as PowerDNS keeps them: the private key in the format of BIND's tools, without its
-public key and its tag. Volley wants both, so they are computed here: RFC 8017 has the public key in
-the private one; for RFC 6605 it is a multiple of the curve's base point (FIPS 186-4 appendix D.1.2),
-for RFC 8080 that of RFC 8032 section 5.1.5.
+public key and its tag. Volley wants both, so they are computed here. An RSA key has its public key
+in the private one. For RFC 6605 it is a multiple of the curve's base point (FIPS 186-4 appendix
+D.1.2), and for RFC 8080 it is that of RFC 8032 section 5.1.5.
 
 The speed matters: a hoster has a key or two in each of 100,000 zones. The doubles of the base point
 are computed once, so a key costs about 128 additions, without a division.

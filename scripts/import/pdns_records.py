@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Records as the tables of PowerDNS have them, as lines of a master file.
 
-    name              type  content            ttl   prio
-    www.example.com   MX    mail.example.com   3600  10    www.example.com. 3600 MX 10 mail.example.com
+    name          type  content        ttl   prio
+    www.a.test    MX    mail.a.test    3600  10      ->  www.a.test. 3600 MX 10 mail.a.test
 
 Names have no last dot, so the file begins with "$ORIGIN .". Contents come from customers, through
 the web pages of a hoster: each stays within its line.

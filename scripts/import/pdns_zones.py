@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones of PowerDNS: a row of the table "domains", or a zone of the back end bind, with its metadata
-and keys. Records of the database become a master file.
+"""Zones of PowerDNS: a row of the table "domains", or a zone of the back end bind, with its
+metadata and keys. Records of the database become a master file.
 
 A note about a zone names the database as its file, and the zone as its line.
 """
@@ -15,6 +15,7 @@ import pdns_records
 import source
 import table
 from pdns_signing import Signer, write
+from result import LEFT, NOTE
 
 KINDS = {
     "": "native",
@@ -98,7 +99,7 @@ class Zones:
         self.add_notify(given, zone)
         self.add_updates(given, zone)
         if self.signer.sign(given, zone) and (is_secondary or given.kind == "producer" or
-                                       self.put_file(given, zone)):
+                                              self.put_file(given, zone)):
             result.end_zone(node, zone, is_secondary)
 
     def carry_meta(self, given, zone):
@@ -148,7 +149,11 @@ class Zones:
         if not given.catalog or given.kind == "consumer":
             return
         node = given.node("catalog")
-        self.result.set(node, "zones[].member-of", given.catalog + ".", zone)
+        try:
+            self.result.put(node, zone, "member-of", pdns_records.canonical(given.catalog))
+        except pdns_records.Fault as fault:
+            self.result.hole(node, str(fault))
+            return
         part = given.options.get("producer", {})
         groups = part.get("group", []) if isinstance(part, dict) else []
         for i, group in enumerate(groups if isinstance(groups, list) else [groups]):
@@ -304,8 +309,8 @@ class Zones:
         result, node, kind = self.result, given.node(record.type), record.type
         aside = f"; {record.name} {record.type} {record.data}"
         if record.is_disabled:
-            result.note(given.node("disabled"),
-                        "disabled records are comments at the end of the zone's file")
+            result.gather(NOTE, given.node("disabled"),
+                          "disabled records are comments at the end of the zone's file")
         elif kind == "ALIAS" and self.server.is_on("expand-alias"):
             result.hole(
                 node, f"{record.name} has the addresses of {record.data}: Volley has no ALIAS "
@@ -315,11 +320,10 @@ class Zones:
                 node, f"{record.name}: Volley runs no Lua: write the records themselves into "
                 f"the zone's file in place of {record.data}")
         elif kind in ("ALIAS", "LUA"):
-            result.left(
-                node, f"{record.name}: PowerDNS does not answer with it, because "
-                f"{'expand-alias' if kind == 'ALIAS' else 'enable-lua-records'} is off")
+            setting = "expand-alias" if kind == "ALIAS" else "enable-lua-records"
+            result.gather(LEFT, node, f"PowerDNS does not answer with it, because {setting} is off")
         elif kind in self.server.tables["records"]:
-            table.carry(result, node, self.server.tables["records"], {})
+            result.gather(LEFT, node, self.server.tables["records"][kind].text)
         elif kind in MADE or (kind in KEY_TYPES and not self.server.is_on("direct-dnskey")):
             result.idle(node, "PowerDNS makes these records itself, and so does volleyd")
         elif kind in KEY_TYPES:
@@ -328,9 +332,9 @@ class Zones:
                 "its own")
         else:
             if kind == "DNAME" and not self.server.is_on("dname-processing"):
-                result.note(
-                    node, f"{record.name}: volleyd redirects the names below it; PowerDNS does "
-                    "so only with dname-processing")
+                result.gather(
+                    NOTE, node, "volleyd redirects the names below it; PowerDNS does so only "
+                    "with dname-processing")
             return True
         asides.append(re.sub(r"[\x00-\x1f\x7f]", "?", aside) + "\n")
         return False
@@ -339,7 +343,7 @@ class Zones:
         return self.server.is_on("enable-lua-records") or given.is_set("ENABLE-LUA-RECORDS")
 
     def tell_empty(self, given):
-        """A record without a type makes a name exist, which has none; names below do so by themselves."""
+        """A record without a type makes its name exist. Names below it do so by themselves."""
         empty = {record.name.lower() for record in self.records(given) if not record.type}
         if not empty:
             return
@@ -367,9 +371,9 @@ class Zones:
                 "file is not below that of the secondaries")
             return soa.serial
         if serial != soa.serial:
-            self.result.note(
-                given.node("SOA-EDIT"), f"the zone's file has the serial {serial}, which PowerDNS "
-                f"tells, and not {soa.serial}, which is stored")
+            self.result.gather(
+                NOTE, given.node("SOA-EDIT"), "the zone's file has the serial that PowerDNS tells, "
+                "and not the one that is stored")
         return serial
 
 

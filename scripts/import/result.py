@@ -72,20 +72,17 @@ class Result:
         self.say(NOTE, node, text)
 
     def idle(self, node, text):
-        """An option that Volley needs not. One line for all of its name, with all their places."""
-        places = self.lines[IDLE].setdefault((node.name, text), [])
-        if (node.file, node.line) not in places:
-            places.append((node.file, node.line))
+        """An option that Volley needs not."""
+        self.gather(IDLE, node, text)
+
+    def gather(self, kind, node, text):
+        """One line for all options of this name with this text, with all their places."""
+        self.lines[kind].setdefault((node.name, text), {})[node.file, node.line] = None
 
     def notes(self):
         """All lines, those of most weight first."""
-        lines = [line for kind in (HOLE, LEFT, NOTE) for line in self.lines[kind]]
-        for (name, text), places in self.lines[IDLE].items():
-            more = ", ".join(f"{line}" if file == places[0][0] else f"{file}:{line}"
-                             for file, line in places[1:20])
-            more += ", ..." if len(places) > 20 else ""
-            lines.append(f"{places[0][0]}:{places[0][1]}: {name}: {IDLE}: {text}" +
-                         (f" (also {more}: {len(places)} in all)" if more else ""))
+        lines = [line if isinstance(line, str) else gathered(kind, *line, list(places))
+                 for kind in KINDS for line, places in self.lines[kind].items()]
         return [values.shown(line) for line in lines]
 
     def count(self, kind):
@@ -387,6 +384,14 @@ class Result:
         needs = ("primaries", "catalog", "signing", "allow-update", "zonefile-sync")
         if any(key in zone for zone in self.config.get("zones", ()) for key in needs):
             self.object("server").setdefault("storage", STORAGE)
+
+
+def gathered(kind, name, text, places):
+    more = ", ".join(f"{line}" if file == places[0][0] else f"{file}:{line}"
+                     for file, line in places[1:20])
+    more += ", ..." if len(places) > 20 else ""
+    return f"{places[0][0]}:{places[0][1]}: {name}: {kind}: {text}" + \
+        (f" (also {more}: {len(places)} in all)" if more else "")
 
 
 def is_utf8(text):

@@ -57,14 +57,16 @@ class Peer:
         self.db.executescript("PRAGMA synchronous = OFF;\n" + SCHEMA.read_text(encoding="ascii"))
 
     def zone(self, name, records, kind="NATIVE", meta=(), keys=(), **columns):
-        """RECORDS are (name, type, content[, number of MX and SRV]) with names relative to the zone,
-        "" for the zone itself; META is (kind, content); KEYS are (flags, active, published, text)."""
+        """RECORDS are (name, type, content[, number of MX and SRV[, anything: it is disabled]])
+        with names relative to the zone, "" for the zone itself; META is (kind, content); KEYS are
+        (flags, active, published, text)."""
         row = {"name": name, "type": kind, **columns}
         at = self.db.execute(
             f"INSERT INTO domains ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
             list(row.values())).lastrowid
         self.db.executemany(
-            "INSERT INTO records (domain_id, name, type, content, ttl, prio, disabled) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO records (domain_id, name, type, content, ttl, prio, disabled) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(at, f"{owner}.{name}" if owner else name, kind, content, 300,
               (more or (0, ))[0], len(more) > 1) for owner, kind, content, *more in records])
         self.db.executemany(

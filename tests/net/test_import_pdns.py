@@ -65,8 +65,10 @@ def questions(zones, names=NAMES, kinds=KINDS, has_do=False):
 
 def test_unsigned(peer):
     zones = [
-        peer.zone(name, records(name))
-        for name in ("one.lab", "2.0.192.in-addr.arpa", "xn--bcher-kva.lab")
+        peer.zone(name, records(name), meta=meta)
+        for name, meta in (("one.lab", ()), ("2.0.192.in-addr.arpa", [("SOA-EDIT",
+                                                                       "INCREMENT-WEEKS")]),
+                           ("xn--bcher-kva.lab", ()))
     ]
     peer.db.commit()
     status, config, said = imported(peer)
@@ -79,11 +81,12 @@ def test_unsigned(peer):
 # --- Signed zones ---------------------------------------------------------------------------------
 
 SIGNED = {
-    "csk.lab": ((), (257, )),
-    "two.lab": ((), (257, 256)),
+    "csk.lab": ([("SOA-EDIT", "INCREMENT-WEEKS")], (257, )),
+    "two.lab": ([("SOA-EDIT", "INCEPTION-INCREMENT")], (257, 256)),
     "three.lab": ([("NSEC3PARAM", "1 0 0 -")], (257, )),
     "salt.lab": ([("NSEC3PARAM", "1 1 3 abcd")], (257, 256)),
-    "narrow.lab": ([("NSEC3PARAM", "1 0 0 -"), ("NSEC3NARROW", "1")], (257, ))
+    "narrow.lab": ([("NSEC3PARAM", "1 0 0 -"), ("NSEC3NARROW", "1")], (257, )),
+    "0/25.2.0.192.in-addr.arpa": ((), (257, ))
 }
 
 
@@ -104,7 +107,7 @@ def dnskeys(lab, zone, port=53):
 
 
 def validate(answer, keys):
-    """Each RRset of the answer and of its authority section, but a delegation, has a good signature."""
+    """Each signature of the answer and of its authority section is good."""
     n = 0
     for rrsets in (answer.answer, answer.authority):
         for rrset in rrsets:
@@ -124,13 +127,15 @@ def test_signed(peer):
     assert status == 0, said
     policies = {policy["name"]: policy for policy in config["signing"]}
     of = {name: policies[zone["signing"]] for name, zone in settings(config).items()}
-    assert [of[zone]["keys"] for zone in SIGNED] == ["csk", "ksk-zsk", "csk", "ksk-zsk", "csk"]
+    assert [of[zone]["keys"]
+            for zone in SIGNED] == ["csk", "ksk-zsk", "csk", "ksk-zsk", "csk", "csk"]
     assert of["salt.lab"]["nsec3-salt-length"] == 2 and of["salt.lab"]["nsec3-iterations"] == 3
     serve(peer, config)
     lab = peer.world.lab
     for zone, (_meta, flags) in SIGNED.items():
         queries = questions([zone], kinds=("A", "NS", "DS", "TXT"), has_do=True)
-        assert compare(peer, queries) == 4 * len(NAMES)
+        queries += questions([zone], ("", ), ("SOA", "DNSKEY", "CDS", "CAA"), True)
+        assert compare(peer, queries) == 4 * len(NAMES) + 4
         keys = dnskeys(lab, zone)
         assert sorted(map(str, keys)) == sorted(map(str, dnskeys(lab, zone,
                                                                  PORT))) and len(keys) == len(flags)
@@ -292,6 +297,8 @@ def test_lost(peer):
     peer.zone("lua.lab", [soa, ("", "NS", "ns1")],
               meta=[("LUA-AXFR-SCRIPT", "/x"), ("NEW-IN-2030", "1")])
     peer.zone("none.lab", [], "SLAVE")
+    peer.zone("member.lab", [soa, ("", "NS", "ns1")], catalog="none.lab")
+    peer.zone("\\300.lab", [soa, ("", "NS", "ns1")])
     peer.db.commit()
     status, config, said = imported(peer)
     assert status == 1
@@ -308,11 +315,50 @@ def test_lost(peer):
     ] + [
         "alias.lab: ALIAS", "alias.lab: LUA", "odd.lab: TXT", "odd.lab: TXT", "odd.lab: zone",
         "empty.lab: zone", "zsk.lab: keys", "old.lab: keys", "hsm.lab: keys", "pre.lab: PRESIGNED",
-        "sec.lab: keys", "lua.lab: LUA-AXFR-SCRIPT", "lua.lab: NEW-IN-2030", "none.lab: zone"
+        "sec.lab: keys", "lua.lab: LUA-AXFR-SCRIPT", "lua.lab: NEW-IN-2030", "none.lab: zone",
+        "member.lab: catalog", "\\300.lab: zone"
     ]), "\n".join(said)
-    assert [zone["name"] for zone in config["zones"]] == ["alias.lab.", "lua.lab.", "odd.lab."]
+    assert [zone["name"]
+            for zone in config["zones"]] == ["alias.lab.", "lua.lab.", "member.lab.", "odd.lab."]
     text = (peer.world.folder / "zones" / "odd.lab.zone").read_text()
     assert "\n$INCLUDE" not in text and sum("TXT" in line for line in text.splitlines()) == 0
+
+
+def test_values_of_other_types(peer):
+    """A column of SQLite may have values of any type."""
+    for i, value in enumerate((7, 1.5, b"\xff\0", "\n", "257")):
+        zone = [("", "SOA", "a b 1 2 3 4 5"), ("", "NS", "a"), (value, value, value, value)]
+        peer.zone(f"{i}.lab",
+                  zone,
+                  "SLAVE", [(value, value), ("ALSO-NOTIFY", value)], [(value, value, value, value),
+                                                                      (257, 1, 1, value)],
+                  master=value,
+                  options=value,
+                  catalog=value)
+        peer.db.execute("INSERT INTO tsigkeys (name, algorithm, secret) VALUES (?, ?, ?)",
+                        [value] * 3)
+    peer.db.commit()
+    assert imported(peer)[0] == 1
+
+
+def test_import_twice(peer):
+    """A key that volleyd has used keeps its state, and a key that PowerDNS has no more is named."""
+    zone, folder = "twice.lab", peer.world.folder / "zones" / "keys"
+    peer.zone(zone, records(zone), keys=[(257, 1, 1, new_key())])
+    peer.db.commit()
+    assert imported(peer)[0] == 0
+    [path] = folder.glob("*.private")
+    times = path.stat().st_mtime_ns
+    assert imported(
+        peer)[0] == 0 and path.stat().st_mtime_ns == times, "a file that is the same stays"
+    path.write_text(path.read_text(encoding="ascii") + "Role: CSK\n", encoding="ascii")
+    status, _config, said = imported(peer)
+    assert status == 0 and any("volleyd has used a key" in line for line in said), said
+    assert "Role: CSK" in path.read_text(encoding="ascii")
+    peer.db.execute("UPDATE cryptokeys SET content = ?", (new_key(), ))
+    peer.db.commit()
+    status, _config, said = imported(peer)
+    assert status == 1 and any(f"{path}: PowerDNS does not have this key" in line for line in said)
 
 
 # --- The back end bind, and files that are no database --------------------------------------------
@@ -331,7 +377,8 @@ def test_bind(tmp_path):
     (tmp_path / "named.conf").write_text(BIND.replace("%FOLDER", str(tmp_path)))
     (tmp_path / "one.zone").write_text("$TTL 60\n@ SOA . . 1 1 1 1 1\n NS .\n")
     (tmp_path / "pdns.conf").write_text(
-        f"launch=bind\nbind-config={tmp_path}/named.conf\nbind-dnssec-db={tmp_path}/keys.sqlite3\nprimary=yes\n"
+        f"launch=bind\nbind-config={tmp_path}/named.conf\nbind-dnssec-db={tmp_path}/keys.sqlite3\n"
+        "primary=yes\n"
     )
     with sqlite3.connect(tmp_path / "keys.sqlite3") as keys:
         keys.executescript(
@@ -340,7 +387,8 @@ def test_bind(tmp_path):
             "INSERT INTO cryptokeys (domain, flags, active, published, content) VALUES "
             "('one.lab', 257, 1, 1, ?)", (new_key(), ))
         keys.execute(
-            "INSERT INTO domainmetadata (domain, kind, content) VALUES ('one.lab', 'NSEC3PARAM', '1 0 0 -')"
+            "INSERT INTO domainmetadata (domain, kind, content) "
+            "VALUES ('one.lab', 'NSEC3PARAM', '1 0 0 -')"
         )
     done = run(BIN / "volleyctl",
                "import",
@@ -373,7 +421,8 @@ def test_no_database(tmp_path, content):
                "--zones",
                tmp_path / "new",
                check=False)
-    assert done.returncode == 1 and f"pdns.conf:2: gsqlite3-database: not carried over: {path}: " in done.stderr
+    assert done.returncode == 1 and \
+        f"pdns.conf:2: gsqlite3-database: not carried over: {path}: " in done.stderr
     done = run(BIN / "volleyctl", "import", tmp_path / "pdns.conf", check=False)
     assert done.returncode == 1 and "give --zones FOLDER" in done.stderr
 
