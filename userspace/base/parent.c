@@ -160,6 +160,8 @@ static void start_one_child(const struct parent_process *p, struct child *c)
 	int err = p->units ? start_child_in_unit(p, c) : fork_one_child(c);
 
 	c->begun_ns = clock_ns();
+	if (!c->is_next && c->is.on_first)
+		c->is.on_first(c->is.user);
 	c->is_next = true;
 	if (!err)
 		return;

@@ -35,6 +35,9 @@ struct parent_child {
 	int (*run)(void *user, bool is_next);
 	/* In the parent, after another end and before the next start. It must not block. */
 	void (*on_end)(void *user);
+	/* In the parent, once, after the first start: gives up the copy of what the daemon has read
+	 * for that start. NULL: there is nothing. */
+	void (*on_first)(void *user);
 	void *user; /* as it is when the daemon calls parent_start(); changes in the parent stay */
 	int fds[PARENT_FDS_MAX]; /* their copies in the daemon are closed by parent_start() */
 	unsigned int n_fds;

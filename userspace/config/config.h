@@ -492,6 +492,10 @@ const char *config_zone_storage_key(const struct config_zone *zone);
  */
 void config_locate(const struct config *config, char *sentence, size_t cap);
 
+/* Frees zones and text of a configuration that is read no further, and gives the memory of a
+ * million zones back to the kernel. */
+void config_forget_zones(struct config *config);
+
 /* Frees a list of zones that was taken out of a configuration. */
 void config_zones_free(struct config_zone *zones, uint32_t n);
 

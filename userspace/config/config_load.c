@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Loads a configuration from a file to checked values, and frees it. config.h shows the steps. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,24 @@ void config_zones_free(struct config_zone *zones, uint32_t n)
 	free(zones);
 }
 
+static void forget_text(struct config *config)
+{
+	if (config->text)
+		explicit_bzero(config->text, config->n_text);
+	free(config->text);
+	config->text = NULL;
+	config->n_text = 0;
+}
+
+void config_forget_zones(struct config *config)
+{
+	config_zones_free(config->zones, config->n_zones);
+	config->zones = NULL;
+	config->n_zones = 0;
+	forget_text(config);
+	malloc_trim(0);
+}
+
 void config_recursion_fini(struct config_recursion *recursion)
 {
 	struct words_level level;
@@ -137,9 +156,7 @@ void config_free(struct config *config)
 	words_level_top(&level);
 	fields_free(&level, config);
 	free(config->path);
-	if (config->text)
-		explicit_bzero(config->text, config->n_text);
-	free(config->text);
+	forget_text(config);
 	fields_free_texts(config->secret_files);
 	fields_free_texts(config->read_files);
 	fields_free_texts(config->read_folders);

@@ -30,7 +30,7 @@ struct runner {
 /* The other end, and what the runner knows; the parent has a copy of it. */
 struct runner_end {
 	int fd;
-	const struct config *config;
+	struct config *config;
 };
 
 static int run_runner(void *user, bool is_next)
@@ -49,13 +49,22 @@ static void tell_runner_end(void *user)
 	(void)!send(end->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-int runner_prepare(struct runner **out, const struct config *config)
+/* The next runner reads the configuration itself. */
+static void forget_runner_config(void *user)
+{
+	const struct runner_end *end = user;
+
+	config_forget_zones(end->config);
+}
+
+int runner_prepare(struct runner **out, struct config *config)
 {
 	static struct runner_end end; /* the parent's copy, too */
 	struct parent_child child = {
 		.name = "volley-runner",
 		.run = run_runner,
 		.on_end = tell_runner_end,
+		.on_first = forget_runner_config,
 		.user = &end,
 		.n_fds = 1,
 	};

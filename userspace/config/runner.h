@@ -40,11 +40,13 @@ struct runner_zone {
 	uint32_t serial;
 };
 
-/* Adds the process to those that parent_start() starts (base/parent.h). It gets the configuration,
- * which must be valid until then. If it ends, the next one reads the configuration's file, and the
- * daemon passes it the text that is in force if that is another. 0 or -errno. */
-int runner_prepare(struct runner **out, const struct config *config)
-	__attribute__((warn_unused_result));
+/*
+ * Adds the process to those that parent_start() starts (base/parent.h). It gets the configuration,
+ * which must be valid until then, and frees the zones in its own copy. If it ends, the next one
+ * reads the configuration's file, and the daemon passes it the text that is in force if that is
+ * another. 0 or -errno.
+ */
+int runner_prepare(struct runner **out, struct config *config) __attribute__((warn_unused_result));
 
 /* Lets the process go, which ends; commands that run do, too, when their descriptors are closed.
  * NULL is allowed. */

@@ -421,12 +421,13 @@ static int open_process(struct process *p, const struct config *config, bool is_
 	return 0;
 }
 
-int runner_serve(int fd, const struct config *config, bool is_next)
+int runner_serve(int fd, struct config *config, bool is_next)
 {
 	struct process p = { .fd = fd };
 	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
 	int err = open_process(&p, config, is_next);
 
+	config_forget_zones(config);
 	if (!err)
 		err = privilege_drop_thread();
 	if (err)
@@ -445,7 +446,7 @@ int runner_serve(int fd, const struct config *config, bool is_next)
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-void runner_process(int fd, const struct config *config, bool is_next)
+void runner_process(int fd, struct config *config, bool is_next)
 {
 	_exit(runner_serve(fd, config, is_next));
 }

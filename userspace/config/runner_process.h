@@ -45,9 +45,10 @@ int runner_send(int fd, const void *message, size_t n_bytes, const int *fds, uns
 		int flags) __attribute__((warn_unused_result));
 
 /* The process: serves requests on `fd` until the other end is closed. Its exit status. `is_next`:
- * one was before, and `config`, of which it takes only the path, is perhaps not in force. */
-int runner_serve(int fd, const struct config *config, bool is_next);
+ * one was before, and `config`, of which it takes only the path, is perhaps not in force. Frees the
+ * zones of `config`, once it has read them. */
+int runner_serve(int fd, struct config *config, bool is_next);
 /* The same; does not return. */
-void runner_process(int fd, const struct config *config, bool is_next) __attribute__((noreturn));
+void runner_process(int fd, struct config *config, bool is_next) __attribute__((noreturn));
 
 #endif

@@ -20,7 +20,7 @@
 #define HOUR_NS (3600 * CLOCK_NS_PER_S)
 
 /* How far the clock of all processes is ahead. */
-static volatile uint64_t *ahead_ns;
+static volatile uint64_t *ahead_ns, *n_first; /* shared with other processes */
 
 uint64_t __real_clock_ns(void);
 uint64_t __wrap_clock_ns(void);
@@ -54,16 +54,26 @@ static void expect_child(int fd, bool is_next)
 	assert_int_equal(octet, is_next);
 }
 
+/* In the parent: what the first child has read is needed no more. */
+static void count_first(void *user)
+{
+	(void)user;
+	++*n_first;
+}
+
 /* The pause before the next one does not depend on how long the one before has run. */
 static void starts_a_child_again_after_hours(void **state)
 {
-	struct parent_child child = { .name = "volley-test", .run = run_until_told, .n_fds = 1 };
+	struct parent_child child = {
+		.name = "volley-test", .run = run_until_told, .on_first = count_first, .n_fds = 1
+	};
 	int fds[2];
 
 	(void)state;
-	ahead_ns = mmap(NULL, sizeof(*ahead_ns), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
+	ahead_ns = mmap(NULL, 2 * sizeof(*ahead_ns), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(ahead_ns, MAP_FAILED);
+	n_first = ahead_ns + 1;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
 	child_end = child.fds[0] = fds[1];
 	parent_add(&child);
@@ -74,6 +84,7 @@ static void starts_a_child_again_after_hours(void **state)
 		assert_int_equal(send(fds[0], "", 1, MSG_NOSIGNAL), 1);
 		expect_child(fds[0], true);
 	}
+	assert_int_equal(*n_first, 1);
 	close(fds[0]);
 	parenttest_stop();
 	assert_false(parent_is_there());

@@ -57,12 +57,16 @@ static struct runner *running;
 /* With the command of SCRIPT, and the configuration's file in the folder. */
 static struct runner *start_with(const char *script)
 {
-	struct config_zone zone = { .verify = *command(script) };
-	const struct config config = { .path = tmpfolder_file, .zones = &zone, .n_zones = 1 };
+	struct config config = { .path = tmpfolder_file,
+				 .zones = calloc(1, sizeof(*config.zones)),
+				 .n_zones = 1 };
 	struct runner *runner;
 
+	assert_non_null(config.zones);
+	assert_int_equal(verify_copy(&config.zones->verify, command(script)), 0);
 	assert_int_equal(runner_prepare(&runner, &config), 0);
 	assert_int_equal(parenttest_start(), 0);
+	config_zones_free(config.zones, config.n_zones);
 	running = runner;
 	return runner;
 }
@@ -298,7 +302,7 @@ static void assert_ignored(const void *octets, size_t n, unsigned int n_fds)
 				.cmsg_len = CMSG_LEN(n_fds * sizeof(int)) } };
 	struct iovec part = { (void *)(uintptr_t)octets, n };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	const struct config config = { .path = tmpfolder_file };
+	struct config config = { .path = tmpfolder_file };
 	int pair[2], status;
 	pid_t pid;
 
@@ -324,7 +328,7 @@ static void assert_ignored(const void *octets, size_t n, unsigned int n_fds)
 /* A daemon that was broken into could end the process by it, and no other would follow. */
 static void an_empty_packet_is_not_the_end(void **state)
 {
-	const struct config config = { .path = tmpfolder_file };
+	struct config config = { .path = tmpfolder_file };
 	struct runner_request *request = request_of(RUNNER_OPEN);
 	struct runner_reply reply = { 0 };
 	int pair[2], channel[2], status;

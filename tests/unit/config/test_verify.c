@@ -42,13 +42,15 @@ static int drop(void **state)
 /* Starts a runner whose configuration has that command, which verifies the zone. */
 static int run_command(struct verify *verify)
 {
-	struct config_zone of_config = { .verify = *verify };
-	const struct config config = { .zones = &of_config, .n_zones = 1 };
+	struct config config = { .zones = calloc(1, sizeof(*config.zones)), .n_zones = 1 };
 	struct runner *runner;
 	int err;
 
+	assert_non_null(config.zones);
+	assert_int_equal(verify_copy(&config.zones->verify, verify), 0);
 	assert_int_equal(runner_prepare(&runner, &config), 0);
 	assert_int_equal(parenttest_start(), 0);
+	config_zones_free(config.zones, config.n_zones);
 	why[0] = 0;
 	err = verify_run(runner, verify, zone, "example.net.", "/the/file", &cancel, why,
 			 sizeof(why));

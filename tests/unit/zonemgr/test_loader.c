@@ -71,18 +71,16 @@ static struct verify *hold(const char *user)
 /* A runner that knows the commands of both gates. */
 static int start_runner(void)
 {
-	struct config_zone zones[2] = { 0 };
-	const struct config config = { .zones = zones, .n_zones = 2 };
-	int err = verify_copy(&zones[0].verify, hold("a"));
+	struct config config = { .zones = calloc(2, sizeof(*config.zones)), .n_zones = 2 };
+	int err = config.zones ? verify_copy(&config.zones[0].verify, hold("a")) : -ENOMEM;
 
 	if (!err)
-		err = verify_copy(&zones[1].verify, hold("b"));
+		err = verify_copy(&config.zones[1].verify, hold("b"));
 	if (!err)
 		err = runner_prepare(&runner, &config);
 	if (!err)
 		err = parenttest_start();
-	verify_fini(&zones[0].verify);
-	verify_fini(&zones[1].verify);
+	config_zones_free(config.zones, config.zones ? 2 : 0);
 	return err;
 }
 
