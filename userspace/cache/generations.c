@@ -74,6 +74,9 @@ static uint32_t find_given_back(const struct cache *cache)
 	return place < VOLLEY_COUNT_ZONES ? place : VOLLEY_COUNT_OTHER_ZONE;
 }
 
+/* Of all caches: a cache that replaces another one has its zones and their places. */
+static uint32_t n_counter_changes;
+
 /* Takes unused places first: the counters of others include an earlier zone's answers. */
 static uint32_t take_counter(struct cache *cache)
 {
@@ -90,6 +93,7 @@ static uint32_t take_counter(struct cache *cache)
 /* From now on the zone counts in `then`: VOLLEY_COUNT_OTHER_ZONE or VOLLEY_COUNT_NO_ZONE. */
 static void give_counter_back(struct cache *cache, struct volley_zone *zone, uint32_t then)
 {
+	n_counter_changes++;
 	if (zone->counter >= VOLLEY_COUNT_FIRST_ZONE)
 		cache->memory.zones[0].n_given_back++;
 	__atomic_store_n(&zone->counter, then, __ATOMIC_RELAXED);
@@ -108,8 +112,14 @@ bool cache_zone_counter_give(struct cache *cache, uint32_t slot)
 	if (cache_zone_counter(cache, slot) != VOLLEY_COUNT_OTHER_ZONE)
 		return false;
 	place = take_counter(cache);
+	n_counter_changes++;
 	__atomic_store_n(&cache->memory.zones[slot].counter, place, __ATOMIC_RELAXED);
 	return place != VOLLEY_COUNT_OTHER_ZONE;
+}
+
+uint32_t cache_zone_counter_changes(void)
+{
+	return n_counter_changes;
 }
 
 uint32_t cache_zone_counter(const struct cache *cache, uint32_t slot)
@@ -131,6 +141,7 @@ bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 	if (!*slot)
 		return false;
 	zone = &cache->memory.zones[*slot];
+	n_counter_changes++;
 	if (is_free(zone)) {
 		__atomic_store_n(&zone->counter, take_counter(cache), __ATOMIC_RELAXED);
 		zone->name_id[1] = id[1];

@@ -37,6 +37,13 @@ bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 uint32_t cache_zone_counter(const struct cache *cache, uint32_t slot);
 
 /*
+ * How often a zone of any cache has been given a slot, or has got or lost a place, modulo 2^32.
+ * While this stays the same, the owners of all places stay the same, so a list of them need not be
+ * made anew, which takes a look at each zone.
+ */
+uint32_t cache_zone_counter_changes(void);
+
+/*
  * Takes away the zone's own place: from now on the zone counts in VOLLEY_COUNT_OTHER_ZONE. Until a
  * grace period is over, answers that were begun before may still count in the old place. One thread
  * at a time calls this, cache_zone_counter_give() and cache_zone_prepare().

@@ -32,6 +32,7 @@ struct place {
 	uint64_t base; /* the counter when the owner got this place */
 	uint64_t last; /* the counter at the last read */
 	bool is_left;  /* no owner, and the earlier owner was a zone */
+	char *name;    /* of the zone that owns it; NULL: none does */
 };
 
 struct answers {
@@ -44,6 +45,10 @@ struct answers {
 	uint64_t by_driver;
 	uint64_t zones_gone; /* answers of zones that have gone, or lost their places */
 	struct place places[VOLLEY_COUNT_ZONES];
+	/* The present owners, and whether they have been found since the places last changed. */
+	uint64_t owners[VOLLEY_COUNT_ZONES];
+	bool are_found;
+	uint32_t found_at;     /* cache_zone_counter_changes() then */
 	struct volley_cpu cpu; /* buffer for a read */
 };
 
@@ -54,6 +59,8 @@ struct answers *answers_new(void)
 
 void answers_free(struct answers *answers)
 {
+	for (size_t i = 0; answers && i < VOLLEY_COUNT_ZONES; i++)
+		free(answers->places[i].name);
 	free(answers);
 }
 
@@ -148,21 +155,53 @@ static void read_answers_place(struct answers *a, struct place *place, uint64_t 
 	place->last = n;
 }
 
-static void read_places(struct answers *a, const struct report_view *v)
+static void note_owner(struct answers *a, const struct report_view *v,
+		       const struct zones_entry *entry)
 {
-	uint64_t owners[VOLLEY_COUNT_ZONES] = { 0 };
+	uint32_t at = cache_zone_counter(v->cache, entry->published.slot);
+
+	if (at < VOLLEY_COUNT_FIRST_ZONE)
+		return;
+	a->owners[at] = digest_of_answers(entry);
+	a->places[at].name = strdup(entry->name);
+	a->are_found &= a->places[at].name != NULL;
+}
+
+/* Looks at all zones, unless no place has another owner than before. */
+static void find_owners(struct answers *a, const struct report_view *v)
+{
 	size_t i;
 
-	for (i = 0; i < N_OTHER_SLOTS; i++)
-		owners[cache_zone_counter(v->cache, v->other_slots[i])] = OWNER_NO_ZONE;
-	for (i = 0; v->zones && i < zones_n(v->zones); i++) {
-		const struct zones_entry *entry = zones_at(v->zones, i);
-
-		owners[cache_zone_counter(v->cache, entry->published.slot)] =
-			digest_of_answers(entry);
+	if (a->are_found && a->found_at == cache_zone_counter_changes())
+		return;
+	a->are_found = true;
+	a->found_at = cache_zone_counter_changes();
+	for (i = 0; i < VOLLEY_COUNT_ZONES; i++) {
+		a->owners[i] = 0;
+		free(a->places[i].name);
+		a->places[i].name = NULL;
 	}
-	for (i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++)
-		read_answers_place(a, &a->places[i], owners[i], a->sum.of.by_zone[i]);
+	for (i = 0; i < N_OTHER_SLOTS; i++)
+		a->owners[cache_zone_counter(v->cache, v->other_slots[i])] = OWNER_NO_ZONE;
+	for (i = 0; v->zones && i < zones_n(v->zones); i++)
+		note_owner(a, v, zones_at(v->zones, i));
+}
+
+static void read_places(struct answers *a, const struct report_view *v)
+{
+	find_owners(a, v);
+	for (size_t i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++)
+		read_answers_place(a, &a->places[i], a->owners[i], a->sum.of.by_zone[i]);
+}
+
+size_t answers_zones(const struct answers *a, const char *names[ANSWERS_ZONES_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++)
+		if (a->places[i].name)
+			names[n++] = a->places[i].name;
+	return n;
 }
 
 /* Adds the transfer thread's own replies. */
@@ -291,8 +330,7 @@ static void each_family(const struct answers *a, put_label_fn *put, void *user)
 	put(user, "ipv6", n[1]);
 }
 
-static void each_zone(const struct answers *a, const struct report_view *v, put_label_fn *put,
-		      void *user)
+static void each_zone(const struct answers *a, put_label_fn *put, void *user)
 {
 	uint64_t none = 0, other = a->sum.of.by_zone[VOLLEY_COUNT_OTHER_ZONE];
 	size_t i;
@@ -300,14 +338,12 @@ static void each_zone(const struct answers *a, const struct report_view *v, put_
 	for (i = 0; i < VOLLEY_COUNT_ZONES; i++)
 		none += a->sum.of.by_zone[i];
 	none -= other + a->zones_gone;
-	for (i = 0; v->zones && i < zones_n(v->zones); i++) {
-		const struct zones_entry *entry = zones_at(v->zones, i);
-		uint32_t at = cache_zone_counter(v->cache, entry->published.slot);
-		const struct place *place = &a->places[at];
+	for (i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++) {
+		const struct place *place = &a->places[i];
 
-		if (at < VOLLEY_COUNT_FIRST_ZONE || place->owner != digest_of_answers(entry))
+		if (!place->name)
 			continue;
-		put(user, entry->name, place->last - place->base);
+		put(user, place->name, place->last - place->base);
 		none -= place->last - place->base;
 	}
 	put(user, "other", other);
@@ -413,7 +449,7 @@ void answers_metrics(const struct report_view *v, struct metrics_text *out)
 	each_family(a, put_sample, &family);
 	metrics_text_family(out, METRICS_COUNTER, "zone_answers",
 			    "answers by zone of ours: the sum is all answers");
-	each_zone(a, v, put_sample, &zone);
+	each_zone(a, put_sample, &zone);
 }
 
 /* --- stats ------------------------------------------------------------------------------------ */
@@ -464,6 +500,6 @@ json_t *answers_report(const struct report_view *v)
 		put_way_row(ways, way_of((enum port_kind)k), a->sum.by_way[k]);
 	for (int k = 0; k < TAP_N_TRANSPORTS; k++)
 		put_way_row(ways, transfer_way((enum tap_transport)k), a->of_transfers.by_way[k]);
-	each_zone(a, v, put_zone_row, put_new(o, "by_zone", json_array()));
+	each_zone(a, put_zone_row, put_new(o, "by_zone", json_array()));
 	return o;
 }

@@ -24,8 +24,10 @@
 #define VOLLEY_REPORT_ANSWERS_H
 
 #include <jansson.h>
+#include <stddef.h>
 
 #include "control/metrics_text.h"
+#include "xdp/abi.h"
 
 struct answers;
 struct report_view;
@@ -39,6 +41,13 @@ void answers_free(struct answers *answers); /* NULL is allowed */
  * not belong to this daemon. The functions below call it. Control's thread calls all of these.
  */
 void answers_read(const struct report_view *v);
+
+/*
+ * The names of the zones that had a counter of their own at the last answers_read(); returns their
+ * number. They are valid until the next call of another function.
+ */
+#define ANSWERS_ZONES_MAX (VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE)
+size_t answers_zones(const struct answers *answers, const char *names[ANSWERS_ZONES_MAX]);
 
 /* Writes a family of metrics for each dimension. */
 void answers_metrics(const struct report_view *v, struct metrics_text *out);

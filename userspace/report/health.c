@@ -234,9 +234,9 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 {
 	struct tally t = { 0 };
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && h->options->zones == HEALTH_ANY; i++)
 		count_health(h, &t, at(user, i));
-	if (h->options->zones == HEALTH_ANY && t.n && !t.n_well)
+	if (t.n && !t.n_well)
 		health_say(h, HEALTH_FAILS, "none of %zu zones is served", t.n);
 	for (size_t i = 0; i < n; i++)
 		tell_health(h, &t, at(user, i));

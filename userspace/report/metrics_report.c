@@ -511,7 +511,9 @@ static bool has_counter(const void *user, const struct zones_entry *entry)
 
 static void put_zones(const struct report_view *v, struct metrics_text *out)
 {
-	const struct metrics_zone_list list = {
+	const char *names[ANSWERS_ZONES_MAX];
+	size_t n = answers_zones(v->answers, names);
+	struct metrics_zone_list list = {
 		.at = metrics_zone_at,
 		.user = v->zones,
 		.n = zones_n(v->zones),
@@ -519,6 +521,10 @@ static void put_zones(const struct report_view *v, struct metrics_text *out)
 		.first_user = v,
 	};
 
+	for (size_t i = 0; i < n; i++) {
+		list.first[list.n_first] = zones_find(v->zones, names[i]);
+		list.n_first += list.first[list.n_first] != NULL;
+	}
 	metrics_zones(&list, clock_wall_s(), out);
 }
 

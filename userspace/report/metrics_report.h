@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "control/metrics_text.h"
+#include "report/answers.h"
 #include "report/report_view.h"
 #include "xdp/abi.h"
 #include "zonemgr/zonemgr.h"
@@ -27,14 +28,16 @@ void metrics_report(const struct report_view *v, struct metrics_text *out);
  */
 
 /* Zones with metrics of their own: as many as have counters of their own. */
-#define METRICS_ZONES_MAX (VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE)
+#define METRICS_ZONES_MAX ANSWERS_ZONES_MAX
 
-/* All zones. If they are more than METRICS_ZONES_MAX, is_first() chooses those that come first. */
+/* All zones. If they are more than METRICS_ZONES_MAX, n_first of them come first, and then others,
+ * of which is_first() is false. */
 struct metrics_zone_list {
 	const struct zones_entry *(*at)(const void *user, size_t i); /* the i-th */
 	const void *user;
 	size_t n;
-	/* True for a zone that comes before the others; the same for each call. NULL: no order. */
+	const struct zones_entry *first[METRICS_ZONES_MAX];
+	size_t n_first;
 	bool (*is_first)(const void *first_user, const struct zones_entry *entry);
 	const void *first_user;
 };

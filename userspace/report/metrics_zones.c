@@ -4,6 +4,7 @@
 #include "zonemgr/signing.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* --- Each ------------------------------------------------------------------------------------- */
 
@@ -123,14 +124,17 @@ static void put_sums(const struct sums *s, struct metrics_text *out)
 		metrics_text_sample(out, s->first_signed_s, NULL);
 }
 
-/* Adds the zones for which is_first() returns `first`. */
-static size_t choose_zone_metrics(const struct metrics_zone_list *list, bool first,
-				  const struct zones_entry **told, size_t n)
+static size_t choose_zone_metrics(const struct metrics_zone_list *list,
+				  const struct zones_entry *told[METRICS_ZONES_MAX])
 {
+	size_t n = list->n > METRICS_ZONES_MAX ? list->n_first : 0;
+	const bool has_first = n > 0;
+
+	memcpy(told, list->first, n * sizeof(list->first[0]));
 	for (size_t i = 0; i < list->n && n < METRICS_ZONES_MAX; i++) {
 		const struct zones_entry *entry = list->at(list->user, i);
 
-		if (first == (list->is_first && list->is_first(list->first_user, entry)))
+		if (!has_first || !list->is_first(list->first_user, entry))
 			told[n++] = entry;
 	}
 	return n;
@@ -140,17 +144,9 @@ void metrics_zones(const struct metrics_zone_list *list, uint64_t now_s, struct 
 {
 	struct sums sums = { .first_expires_s = UINT64_MAX, .first_signed_s = UINT64_MAX };
 	const struct zones_entry *told[METRICS_ZONES_MAX];
-	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++)
 		add_zone_metrics(&sums, list->at(list->user, i), now_s);
 	put_sums(&sums, out);
-	if (list->n <= METRICS_ZONES_MAX) {
-		for (; n < list->n; n++)
-			told[n] = list->at(list->user, n);
-	} else {
-		n = choose_zone_metrics(list, true, told, n);
-		n = choose_zone_metrics(list, false, told, n);
-	}
-	put_each(told, n, now_s, out);
+	put_each(told, choose_zone_metrics(list, told), now_s, out);
 }

@@ -53,7 +53,7 @@ bool progress_put(const struct zones *zones, uint64_t now_ns, char *buf, size_t 
 	size_t n = 0, i;
 	int used;
 
-	for (i = 0; i < zones_n(zones); i++) {
+	for (i = 0; zones_has_loads(zones) && i < zones_n(zones); i++) {
 		const struct zones_entry *entry = zones_at(zones, i);
 
 		n += zones_is_loading(entry);

@@ -87,7 +87,8 @@ static void put_report_faults(json_t *list, const struct iface *iface)
 }
 
 /* Lists what is wrong with the zone, if it has a place. True: something is. */
-static bool put_report_zone(json_t *list, bool has_place, const struct zones_entry *entry)
+static bool put_report_zone(json_t *list, bool has_place, const struct zones_entry *entry,
+			    uint64_t now_s)
 {
 	char fault[128] = "", denials[128] = "";
 	const char *const texts[] = { sentence_text(&entry->error),
@@ -99,7 +100,7 @@ static bool put_report_zone(json_t *list, bool has_place, const struct zones_ent
 	bool is_wrong = false;
 
 	health_denials_text(entry, denials, sizeof(denials));
-	(void)!signing_judge(entry, clock_wall_s(), fault, sizeof(fault));
+	(void)!signing_judge(entry, now_s, fault, sizeof(fault));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		is_wrong |= *texts[i] != 0;
 		if (*texts[i] && has_place)
@@ -109,19 +110,60 @@ static bool put_report_zone(json_t *list, bool has_place, const struct zones_ent
 	return is_wrong;
 }
 
-/* All zones of a host may be wrong at once: the first are listed, the others are counted. */
-static void put_report_zones(json_t *list, const struct zones *zones)
+struct zone_counts {
+	uint64_t by_state[ZONES_N_STATES], loading;
+};
+
+static void count_zone(struct zone_counts *counts, const struct zones_entry *entry)
 {
-	size_t n = 0;
+	counts->by_state[entry->state]++;
+	counts->loading += zone_list_is_loading(entry);
+}
+
+static json_t *pack_zone_counts(const struct zone_counts *counts)
+{
+	json_t *o = json_object();
+
+	json_put_int(o, "serving", counts->by_state[ZONES_SERVING]);
+	json_put_int(o, "stale", counts->by_state[ZONES_STALE]);
+	json_put_int(o, "awaited", counts->by_state[ZONES_AWAITED]);
+	json_put_int(o, "expired", counts->by_state[ZONES_EXPIRED]);
+	json_put_int(o, "failed", counts->by_state[ZONES_FAILED]);
+	json_put_int(o, "loading", counts->loading);
+	return o;
+}
+
+json_t *report_zone_counts(const struct zones *zones)
+{
+	struct zone_counts counts = { 0 };
 
 	for (size_t i = 0; i < zones_n(zones); i++)
-		n += put_report_zone(list, n < HEALTH_LISTED_MAX, zones_at(zones, i));
+		count_zone(&counts, zones_at(zones, i));
+	return pack_zone_counts(&counts);
+}
+
+/* All zones of a host may be wrong at once: the first are listed, the others are counted. Of a
+ * million zones one walk is all that there is time for. */
+static json_t *put_report_zones(json_t *list, const struct zones *zones)
+{
+	const uint64_t now_s = clock_wall_s();
+	struct zone_counts counts = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < zones_n(zones); i++) {
+		const struct zones_entry *entry = zones_at(zones, i);
+
+		count_zone(&counts, entry);
+		n += put_report_zone(list, n < HEALTH_LISTED_MAX, entry, now_s);
+	}
 	if (n > HEALTH_LISTED_MAX)
 		json_array_append_new(list, json_sprintf("and %zu more zones: volleyctl zone list",
 							 n - HEALTH_LISTED_MAX));
+	return pack_zone_counts(&counts);
 }
 
-static json_t *report_degraded(const struct report_view *v)
+/* *COUNTS: the zones by their states, a new reference. */
+static json_t *report_degraded(const struct report_view *v, json_t **counts)
 {
 	static const struct health_options all = { .zones = HEALTH_ALL };
 	json_t *list = json_array();
@@ -130,27 +172,8 @@ static json_t *report_degraded(const struct report_view *v)
 	faults_say(&h, v);
 	for (size_t i = 0; i < v->n_ifaces; i++)
 		put_report_faults(list, &v->ifaces[i]);
-	put_report_zones(list, v->zones);
+	*counts = put_report_zones(list, v->zones);
 	return list;
-}
-
-json_t *report_zone_counts(const struct zones *zones)
-{
-	json_t *o = json_object();
-	uint64_t n[ZONES_N_STATES] = { 0 }, n_loading = 0;
-	size_t i;
-
-	for (i = 0; i < zones_n(zones); i++) {
-		n[zones_at(zones, i)->state]++;
-		n_loading += zone_list_is_loading(zones_at(zones, i));
-	}
-	json_put_int(o, "serving", n[ZONES_SERVING]);
-	json_put_int(o, "stale", n[ZONES_STALE]);
-	json_put_int(o, "awaited", n[ZONES_AWAITED]);
-	json_put_int(o, "expired", n[ZONES_EXPIRED]);
-	json_put_int(o, "failed", n[ZONES_FAILED]);
-	json_put_int(o, "loading", n_loading);
-	return o;
 }
 
 json_t *report_listen(const struct config_addr *listen, uint32_t n)
@@ -168,7 +191,7 @@ json_t *report_listen(const struct config_addr *listen, uint32_t n)
 
 json_t *report_status(const struct report_view *v)
 {
-	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object();
+	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object(), *zones;
 	struct cache_stats stats;
 	const struct config *config = v->configured;
 	char text[512];
@@ -183,7 +206,7 @@ json_t *report_status(const struct report_view *v)
 	json_put_bool(o, "drained", v->drain->is_on);
 	if (progress_put(v->zones, clock_ns(), text, sizeof(text)))
 		json_put_text(o, "progress", text);
-	json_object_set_new(o, "degraded", report_degraded(v));
+	json_object_set_new(o, "degraded", report_degraded(v, &zones));
 	for (i = 0; i < v->n_ifaces; i++)
 		json_array_append_new(ifaces, report_iface(v, &v->ifaces[i]));
 	json_object_set_new(o, "interfaces", ifaces);
@@ -194,7 +217,7 @@ json_t *report_status(const struct report_view *v)
 	json_object_set_new(o, "tls_listen",
 			    report_listen(config->tls_listen, config->n_tls_listen));
 	json_put_int(o, "services", v->services.n);
-	json_object_set_new(o, "zones", report_zone_counts(v->zones));
+	json_object_set_new(o, "zones", zones);
 	json_object_set_new(o, "recursion", report_recursion(v));
 	json_object_set_new(o, "rrl", rate_limits_report(v->rate_limits, clock_coarse_s()));
 	cache_stats_estimate(v->cache, &stats);

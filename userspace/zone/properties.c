@@ -44,6 +44,12 @@ bool zone_is_signed(const struct zone *z)
 	return z->is_signed;
 }
 
+void zone_fetch(const struct zone *z)
+{
+	if (z)
+		__builtin_prefetch(&z->is_signed);
+}
+
 const struct zone_rrset *zone_soa(const struct zone *z)
 {
 	return zone_node_rrset(z, z->apex_node, DNS_TYPE_SOA);

@@ -125,6 +125,9 @@ size_t zone_n_records(const struct zone *z);
 size_t zone_n_names(const struct zone *z); /* nodes, empty non-terminals included */
 size_t zone_memory_bytes(const struct zone *z);
 bool zone_is_signed(const struct zone *z); /* there is a DNSKEY at the apex */
+/* Fetches the memory for zone_is_signed() and zone_serial(), for walks over many zones. Any zone
+ * that is held, or NULL. */
+void zone_fetch(const struct zone *z);
 
 /* How a signed zone proves that a name or type does not exist; see zone/denial.h. */
 enum zone_chain {

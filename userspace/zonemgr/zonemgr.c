@@ -596,9 +596,9 @@ size_t zones_n(const struct zones *zones)
 	return zones->n;
 }
 
-const struct zones_entry *zones_at(const struct zones *zones, size_t i)
+bool zones_has_loads(const struct zones *zones)
 {
-	return zones->entries[i];
+	return zones->n_loads || zones->queue.first < zones->queue.n;
 }
 
 struct zones_entry *zones_entry_at(struct zones *zones, size_t i)

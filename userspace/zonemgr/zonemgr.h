@@ -161,6 +161,9 @@ void zones_poll(struct zones *zones);
 /* The zones in the order of the configuration; while one is loaded, zones that it does not name
  * come last. */
 size_t zones_n(const struct zones *zones);
+/* False: no zone has a load that runs or waits, so there is none to look for. */
+bool zones_has_loads(const struct zones *zones);
+/* For walks with i from 0 on: fetches the memory of the next zones. */
 const struct zones_entry *zones_at(const struct zones *zones, size_t i);
 struct zones_entry *zones_entry_at(struct zones *zones, size_t i); /* for changes */
 

@@ -266,6 +266,32 @@ static void test_counter_exchanged(void **state)
 	world_close(&w);
 }
 
+/* A list of the owners of places may be kept until this number changes. */
+static void test_counter_changes(void **state)
+{
+	uint32_t before, slot, gen;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	before = cache_zone_counter_changes();
+	(void)cache_zone_counter(w.cache, w.slot);
+	assert_false(cache_zone_counter_give(w.cache, w.slot)); /* it has one */
+	assert_int_equal(cache_zone_counter_changes(), before);
+	prepare(&w, digest_a, &slot, &gen); /* as after a start, when the slot was there before */
+	assert_int_not_equal(cache_zone_counter_changes(), before);
+	before = cache_zone_counter_changes();
+	cache_zone_counter_release(w.cache, w.slot);
+	assert_int_not_equal(cache_zone_counter_changes(), before);
+	before = cache_zone_counter_changes();
+	assert_true(cache_zone_counter_give(w.cache, w.slot));
+	assert_int_not_equal(cache_zone_counter_changes(), before);
+	before = cache_zone_counter_changes();
+	cache_zone_drop(w.cache, w.slot);
+	assert_int_not_equal(cache_zone_counter_changes(), before);
+	world_close(&w);
+}
+
 static void test_drop_others(void **state)
 {
 	uint32_t slots[100], gens[100], keep[60];
@@ -301,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_table_full),
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_counter_exchanged),
+		cmocka_unit_test(test_counter_changes),
 		cmocka_unit_test(test_drop_others),
 	};
 

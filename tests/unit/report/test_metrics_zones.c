@@ -161,6 +161,8 @@ static void test_many(void **state)
 {
 	const struct metrics_zone_list list = { .at = many_at,
 						.n = METRICS_ZONES_MAX + 1,
+						.first = { &zones[1] },
+						.n_first = 1,
 						.is_first = is_second };
 	struct metrics_text few = { 0 }, many = { 0 };
 
