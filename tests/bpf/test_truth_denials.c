@@ -486,8 +486,8 @@ static void edit_all(struct truth *t, uint64_t nth)
 static void draw_name(const struct truth *t, uint8_t *name)
 {
 	const struct zone_member *m =
-		zone_set_at(t->data.set, draw(3) ? draw((unsigned)zone_set_n(t->data.set)) :
-						   zone_set_n(t->data.set) - 1);
+		&t->members[draw(3) ? draw((unsigned)zone_set_n(t->data.set)) :
+				      zone_set_n(t->data.set) - 1];
 	char text[1024];
 	int len = -1;
 

@@ -242,12 +242,13 @@ void root_copy_poll(struct root_copy *copy, uint64_t now_ns)
 void root_copy_report(const struct root_copy *copy, struct root_copy_report *out)
 {
 	const struct zone_set *set = copy->data->set;
+	struct zone_set_place first = { 0 };
 
 	*out = (struct root_copy_report){ .problem = *copy->problem ? copy->problem : NULL };
 	if (!copy->is_asked || !set)
 		return;
 	out->address = copy->address;
-	out->serial = zone_serial(zone_set_zone(zone_set_at(set, 0)));
+	out->serial = zone_serial(zone_set_zone(zone_set_next(set, &first)));
 }
 
 /* --- From start to end ------------------------------------------------------------------------ */

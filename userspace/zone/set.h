@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All zones that are served at one time: a table from apex to zone that never changes, except by
- * zone_set_swap(). Any other change makes a new set, which replaces the old one by a pointer swap
- * (RCU). Sets share the zones.
+ * All zones that are served at one time: a table from apex to zone. Readers need no lock (RCU),
+ * while one writer puts zones in and takes them out. A new set may also replace an old one by a
+ * pointer swap. Sets share the zones.
  */
 #ifndef VOLLEY_ZONE_SET_H
 #define VOLLEY_ZONE_SET_H
@@ -75,8 +75,27 @@ const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t
  */
 void zone_set_swap(struct zone_set *set, const uint8_t *apex, unsigned apex_len, struct zone *zone);
 
+/*
+ * Adds a member, or replaces the one with this apex. O(1): a bucket may be copied. Readers see the
+ * old member or the new one. One writer at a time. 0, -ENOMEM or -EINVAL as above; then nothing has
+ * changed.
+ */
+int zone_set_put(struct zone_set *set, const struct zone_member *member)
+	__attribute__((warn_unused_result));
+/* Takes the member out, if it is there. */
+void zone_set_remove(struct zone_set *set, const uint8_t *apex, unsigned apex_len);
+/* Frees the memory of replaced and removed members. To be called by the writer when a grace period
+ * of all readers has passed since these changes. */
+void zone_set_reclaim(struct zone_set *set);
+
 size_t zone_set_n(const struct zone_set *set);
-/* Members in the order given to zone_set_new(). */
-const struct zone_member *zone_set_at(const struct zone_set *set, size_t i);
+
+/* A walk over all members, in no order: the next one after the place, which begins as zeros. NULL:
+ * there are no more. The set must not change meanwhile. */
+struct zone_set_place {
+	size_t bucket;
+	unsigned slot;
+};
+const struct zone_member *zone_set_next(const struct zone_set *set, struct zone_set_place *place);
 
 #endif

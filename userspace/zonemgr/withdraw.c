@@ -133,15 +133,15 @@ bool withdrawal_moves_cuts(const struct withdrawal *w)
 
 int withdrawal_plan_routes(struct withdrawal *w, const struct zone_set *set)
 {
+	struct zone_set_place place = { 0 };
+	const struct zone_member *m;
+
 	w->gens = calloc(w->n_slots, sizeof(*w->gens));
 	if (!w->gens)
 		return -ENOMEM;
-	for (size_t i = 0; i < zone_set_n(set); i++) {
-		const struct zone_member *m = zone_set_at(set, i);
-
+	while ((m = zone_set_next(set, &place)))
 		if (m->cache_slot < w->n_slots)
 			w->gens[m->cache_slot] = m->cache_gen;
-	}
 	w->set = set;
 	return 0;
 }

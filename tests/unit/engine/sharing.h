@@ -108,7 +108,7 @@ static inline void sharing_forget_all(struct sharing *s)
 	for (size_t i = 0; i < s->w.n_zones; i++) {
 		struct zone_member *m = &s->w.members[i];
 
-		((struct zone_member *)zone_set_at(s->w.zones.set, i))->cache_gen = m->cache_gen =
+		world_member(&s->w, i)->cache_gen = m->cache_gen =
 			cache_zone_flush(s->w.cache, m->cache_slot);
 	}
 }

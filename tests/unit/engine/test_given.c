@@ -329,7 +329,7 @@ static void test_editions(void **state)
 /* Over TCP, of a zone without denials, and of another generation. */
 static void leave_alone(const struct row *row, const struct ask *a, struct volley_entry *e)
 {
-	struct zone_member *m = (struct zone_member *)zone_set_at(s.w.zones.set, row->zone);
+	struct zone_member *m = world_member(&s.w, row->zone);
 	struct ask tcp = *a;
 	struct told told;
 

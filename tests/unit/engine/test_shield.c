@@ -98,7 +98,7 @@ static void forget_answers(void)
 	for (size_t i = 0; i < w.n_zones; i++) {
 		struct zone_member *m = &w.members[i];
 
-		((struct zone_member *)zone_set_at(w.zones.set, i))->cache_gen = m->cache_gen =
+		world_member(&w, i)->cache_gen = m->cache_gen =
 			cache_zone_flush(w.cache, m->cache_slot);
 	}
 }

@@ -135,6 +135,13 @@ static inline void world_publish(struct world *w)
 	MUST(!zone_set_new(&w->zones.set, w->members, w->n_zones));
 }
 
+/* The i-th zone as the set has it, for a test that changes it. */
+static inline struct zone_member *world_member(const struct world *w, size_t i)
+{
+	return (struct zone_member *)zone_set_get(w->zones.set, w->members[i].apex,
+						  w->members[i].apex_len);
+}
+
 /* After the zones: a cache, and both engines over it. */
 static inline void world_open(struct world *w, const struct engine_config *config)
 {

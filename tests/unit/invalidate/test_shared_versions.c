@@ -142,8 +142,7 @@ static void withdraw_affected(const struct changes *c, struct tally *t)
 /* As a publish does it, but for the plain denial and what is not shared. */
 static void serve(struct zone *z, struct tally *t)
 {
-	struct zone_member *m = &s.w.members[ZONE],
-			   *served = (struct zone_member *)zone_set_at(s.w.zones.set, ZONE);
+	struct zone_member *m = &s.w.members[ZONE], *served = world_member(&s.w, ZONE);
 	struct volley_zone_intervals found;
 	enum changes_refusal why;
 	struct changes *c = changes_new(m->zone, z, &why);

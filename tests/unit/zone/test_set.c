@@ -85,8 +85,8 @@ static void gets_exactly(void **state)
 	for (size_t i = 0; i < 6; i++) {
 		unsigned len = wire_of(name, apexes[i]);
 
-		assert_ptr_equal(zone_set_get(set, name, len), zone_set_at(set, i));
-		assert_memory_equal(zone_set_at(set, i)->apex, name, len);
+		assert_int_equal(zone_set_get(set, name, len)->cache_slot, i);
+		assert_memory_equal(zone_set_get(set, name, len)->apex, name, len);
 	}
 	assert_null(zone_set_get(set, name, wire_of(name, "c.b.example.com.")));
 	zone_set_free(set);
@@ -160,12 +160,92 @@ static void holds_many(void **state)
 	free(names);
 }
 
+/* Zones come and go in turns, as the model says; a walk finds each once. */
+static void changes_while_it_is_read(void **state)
+{
+	enum { N = 3000, STEPS = 60000 };
+	static uint32_t slots[N]; /* 0: not there */
+	struct zone_set *set = set_of(apexes, 0, 0);
+	struct zone_set_place place = { 0 };
+	const struct zone_member *m;
+	size_t n = 0, n_seen = 0;
+	uint64_t random = 1;
+	char text[64];
+
+	(void)state;
+	for (uint32_t step = 1; step <= STEPS; step++) {
+		/* first more come than go, in the second half more go */
+		bool comes = (random >> 40) % 8 < (step < STEPS / 2 ? 6u : 2u);
+		uint32_t i = (uint32_t)(random >> 16) % N;
+		struct zone_member member = { .cache_slot = step };
+		uint8_t name[256];
+
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		snprintf(text, sizeof(text), "z%u.test.", i);
+		member.apex = name;
+		member.apex_len = wire_of(name, text);
+		if (comes)
+			assert_int_equal(zone_set_put(set, &member), 0);
+		else
+			zone_set_remove(set, name, member.apex_len);
+		n += comes && !slots[i];
+		n -= !comes && slots[i];
+		slots[i] = comes ? step : 0;
+		m = zone_set_find(set, name, member.apex_len, DNS_TYPE_A);
+		assert_int_equal(m ? m->cache_slot : 0, slots[i]);
+		assert_int_equal(zone_set_n(set), n);
+		if (step % 100 == 0)
+			zone_set_reclaim(set);
+		if (step % (STEPS / 4))
+			continue;
+		for (i = 0; i < N; i++) {
+			snprintf(text, sizeof(text), "z%u.test.", i);
+			m = zone_set_get(set, name, wire_of(name, text));
+			assert_int_equal(m ? m->cache_slot : 0, slots[i]);
+		}
+	}
+	while ((m = zone_set_next(set, &place)))
+		n_seen++;
+	assert_int_equal(n_seen, n);
+	assert_true(n > 0);
+	zone_set_free(set);
+}
+
+/* A reader that has a member, or looks for it, goes on until reclaim. */
+static void keeps_what_readers_have(void **state)
+{
+	struct zone_set *set = set_of(apexes, 6, 0);
+	uint8_t name[256];
+	unsigned len = wire_of(name, apexes[1]);
+	const struct zone_member *before = zone_set_get(set, name, len);
+	struct zone_member next = { .apex = name, .apex_len = len, .cache_gen = 9 };
+
+	(void)state;
+	assert_int_equal(zone_set_put(set, &next), 0);
+	assert_int_equal(before->cache_gen, 101);
+	assert_int_equal(zone_set_get(set, name, len)->cache_gen, 9);
+	zone_set_remove(set, name, len);
+	zone_set_remove(set, name, len);
+	assert_null(zone_set_get(set, name, len));
+	assert_int_equal(zone_set_n(set), 5);
+	assert_int_equal(before->cache_gen, 101);
+	zone_set_reclaim(set);
+	next.apex_len = 2;
+	assert_int_equal(zone_set_put(set, &next), -EINVAL);
+	zone_set_free(set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_the_deepest),   cmocka_unit_test(gets_exactly),
-		cmocka_unit_test(serves_the_root),     cmocka_unit_test(may_be_empty),
-		cmocka_unit_test(refuses_bad_members), cmocka_unit_test(holds_many),
+		cmocka_unit_test(finds_the_deepest),
+		cmocka_unit_test(gets_exactly),
+		cmocka_unit_test(serves_the_root),
+		cmocka_unit_test(may_be_empty),
+		cmocka_unit_test(refuses_bad_members),
+		cmocka_unit_test(holds_many),
+		cmocka_unit_test(changes_while_it_is_read),
+		cmocka_unit_test(keeps_what_readers_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
