@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from netlab import BIN, open_to_all, run, wait_for, zone
+from netlab import BIN, V4, open_to_all, run, wait_for, write_zone, zone
 
 NOBODY = 65534
 AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
@@ -26,8 +26,8 @@ def shared(daemon, tmp_path):
     return own
 
 
-def start(daemon, **control):
-    daemon.start(interfaces=None, control={"mode": "0666", **control})
+def start(daemon, sections=None, **control):
+    daemon.start(interfaces=None, control={"mode": "0666", **control}, **(sections or {}))
 
 
 def ctl(daemon, *words, who=AS_NOBODY):
@@ -177,3 +177,25 @@ def test_a_file_that_volleyd_cannot_find(daemon, tmp_path):
     daemon.wait_ready()
     assert daemon.ctl("config", "diff", new).stdout == "no key would change\n"
     daemon.ctl("config", "apply", new)
+
+
+def test_zones_of_listed_templates_only(daemon, shared):
+    """A user of control.change adds and removes zones of the templates that are listed for it."""
+    for name in ("a.test", "b.test", "c.test"):
+        write_zone(shared / f"{name}.zone")
+    start(daemon, change=["nobody"], **{"zones-add": ["hosted"]},
+          sections={"server": {"storage": str(daemon.folder / "store"), "listen": [V4]},
+                    "templates": [{"name": name, "file": str(shared / "%s.zone")}
+                                  for name in ("default", "hosted")]})
+    assert ctl(daemon, "zone", "add", "a.test", "--template", "hosted").returncode == 0
+    daemon.ctl("zone", "add", "b.test")
+    for words, sentence in (
+            (["add", "c.test"], "control.zones-add does not name the template default"),
+            (["add", "c.test", "--template", "hosted", "--file", shared / "c.test.zone"],
+             "--file is for root and the user of volleyd"),
+            (["remove", "b.test"], "control.zones-add does not name the template default")):
+        said = ctl(daemon, "zone", *words)
+        assert said.returncode == 1 and sentence in said.stderr, said.stderr
+    assert ctl(daemon, "zone", "remove", "a.test").returncode == 0
+    names = [z["name"] for z in daemon.json("zone", "list")["zones"]]
+    assert "b.test." in names and "a.test." not in names and "c.test." not in names

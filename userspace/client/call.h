@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sends a command to the daemon's control socket (config/ctl_protocol.h) and gets the reply. Behind
- * it: the commands that ask more than once, health, capture and top.
+ * it: the commands that ask more than once, health, capture, top and batches.
  */
 #ifndef VOLLEY_CLIENT_CALL_H
 #define VOLLEY_CLIENT_CALL_H
@@ -156,5 +156,26 @@ struct top_call {
  * volleyctl; or -errno if no daemon was reached and nothing was written.
  */
 int top_call(const struct top_call *call, int n, char *const *words);
+
+/*
+ * volleyctl zone add --batch, zone remove --batch: reads names, one in each line, and asks the
+ * daemon about as many at a time as are there. It prints a line for each zone that is done.
+ */
+
+struct batch_call {
+	const char *socket; /* of the daemon */
+	int wait_ms;        /* the longest wait for each reply */
+	bool is_json;       /* print lines of JSON */
+	FILE *errors;       /* gets the error messages */
+};
+
+/* True if --batch is one of the N arguments. */
+bool batch_call_is(int n, char *const *words);
+
+/*
+ * Runs COMMAND with the N arguments after it. Returns an exit status of volleyctl; or -errno if no
+ * daemon was reached.
+ */
+int batch_call(const struct batch_call *call, const char *command, int n, char *const *words);
 
 #endif

@@ -27,9 +27,9 @@ static const struct view views[] = {
 	{ NULL,
 	  "zones",
 	  false,
-	  { "name state role stage percent loading_s serial records memory_bytes",
+	  { "name state role origin stage percent loading_s serial records memory_bytes",
 	    "error warning transfer_error storage_error storage_warning",
-	    "serves read_bytes read_records names load_ms loaded_at file changed_names "
+	    "serves read_bytes read_records names load_ms loaded_at file template changed_names "
 	    "changed_bytes driver_denials is_file_behind is_transferring checked_at refresh_at "
 	    "expires_at" } },
 	{ NULL,

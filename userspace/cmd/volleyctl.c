@@ -26,9 +26,10 @@
 #include "doctor/doctor.h"
 
 #define WAIT_S_DEFAULT 60
-#define WAIT_S_HEALTH  5 /* the caller needs a quick answer */
-#define WAIT_S_TOP     5 /* keys are not read meanwhile */
-#define WAIT_S_CAPTURE 5 /* packets are not written meanwhile */
+#define WAIT_S_HEALTH  5    /* the caller needs a quick answer */
+#define WAIT_S_TOP     5    /* keys are not read meanwhile */
+#define WAIT_S_BATCH   3600 /* for some hundred zones; their files may be large */
+#define WAIT_S_CAPTURE 5    /* packets are not written meanwhile */
 #define WIDTH_DEFAULT  80
 
 enum exit_code { EXIT_DONE, EXIT_REFUSED, EXIT_USAGE, EXIT_NO_DAEMON };
@@ -216,9 +217,10 @@ static bool is_await(const json_t *args)
 /* True if there is no limit of time for the command. */
 static bool is_long(const char *command, const json_t *args)
 {
-	return is_await(args) || !strcmp(command, "zone reload") ||
-	       !strcmp(command, "zone flush") || !strcmp(command, "cache dump") ||
-	       !strcmp(command, "cache load") || !strcmp(command, "cache resize");
+	return is_await(args) || !strcmp(command, "zone reload") || !strcmp(command, "zone add") ||
+	       !strcmp(command, "zone remove") || !strcmp(command, "zone flush") ||
+	       !strcmp(command, "cache dump") || !strcmp(command, "cache load") ||
+	       !strcmp(command, "cache resize");
 }
 
 static json_t *make_volleyctl_args(const struct words_command *command, int n, char **words)
@@ -610,6 +612,20 @@ static int run_import(struct options *options, int n, char **words)
 	return import_script_run(options->errors, n, words) ? EXIT_REFUSED : EXIT_DONE;
 }
 
+static int run_volleyctl_batch(const struct options *options, const char *command, int n,
+			       char **words)
+{
+	const struct batch_call call = {
+		.socket = options->socket,
+		.wait_ms = (options->wait_s ? options->wait_s : WAIT_S_BATCH) * 1000,
+		.is_json = options->is_json,
+		.errors = stderr
+	};
+	int code = batch_call(&call, command, n, words);
+
+	return code < 0 ? say_no_daemon(options, code) : code;
+}
+
 static int run_zone_check(struct options *options, int n, char **words)
 {
 	char err[4096];
@@ -670,6 +686,9 @@ static int run_volleyctl(struct options *options, int argc, char **argv)
 	for (size_t i = 0; i < sizeof(own_commands) / sizeof(own_commands[0]); i++)
 		if (!strcmp(command->name, own_commands[i].name))
 			return own_commands[i].run(options, argc - n_words, argv + n_words);
+	if ((!strcmp(command->name, "zone add") || !strcmp(command->name, "zone remove")) &&
+	    batch_call_is(argc - n_words, argv + n_words))
+		return run_volleyctl_batch(options, command->name, argc - n_words, argv + n_words);
 	args = make_volleyctl_args(command, argc - n_words, argv + n_words);
 	if (!args) {
 		fputs("volleyctl: an argument is not UTF-8\n", options->errors);

@@ -425,6 +425,7 @@ struct config {
 	/* users, and groups behind CONFIG_GROUP; names or numbers; see control/rights.h */
 	char **control_read; /* NULL: everyone who reaches the socket */
 	char **control_change;
+	char **control_zones_add;   /* names of templates, ended by NULL; NULL: none */
 	struct config_addr metrics; /* the listening address; family 0: none */
 	enum log_level log_level;
 	enum log_format log_format;

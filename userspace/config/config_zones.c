@@ -158,6 +158,19 @@ static void check_templates(struct reader *reader)
 	}
 }
 
+/* control.zones-add */
+static void check_zones_add(struct reader *reader)
+{
+	const struct yamltree *list = reader_find(reader, "control.zones-add");
+
+	for (const struct yamltree *item = list ? list->first : NULL; item; item = item->next)
+		if (!config_find_template(reader->config, item->text))
+			document_fail(&reader->document, item, "",
+				      "%.63s is none of templates: add it there, or correct the "
+				      "name",
+				      item->text);
+}
+
 /* --- Zones ------------------------------------------------------------------------------------ */
 
 /* Gives ZONE its template's keys that NODE lacks, except the file: see complete_file(). */
@@ -231,6 +244,7 @@ void reader_check_zones(struct reader *reader)
 	struct words_level level;
 
 	check_templates(reader);
+	check_zones_add(reader);
 	words_level_of(&level, "zones");
 	for (uint32_t i = 0; node && !reader->document.failed; i++, node = node->next)
 		complete_zone(reader, &level, &reader->config->zones[i], node);

@@ -18,6 +18,8 @@
 #define FAULT_LIST(F)                                                                         \
 	F(STORAGE, storage, WARNS, "",                                                        \
 	  "server.storage cannot be opened or written to: no change of a zone is stored")      \
+	F(ZONES_ADDED, zones_added, WARNS, "",                                                \
+	  "zones that zone add has added are not served, since templates lacks theirs")       \
 	F(TAPS, taps, WARNS, "",                                                              \
 	  "dnstap or the query log does not get all that the configuration asks for")         \
 	F(RPZ_ABSENT, policies_absent, FAILS, "",                                             \

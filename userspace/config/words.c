@@ -27,8 +27,8 @@ const struct words_command words_commands[] = {
 	  "is one, and of each port. "
 	  "In the driver, received is always the sum of hit, up, passed and dropped." },
 	{ "zone list", "[PATTERN] [OPTION...]", 0, 8, "zones with their states and serials",
-	  "Lists the zones of the configuration and the members of catalogs, in the canonical "
-	  "order of their names. "
+	  "Lists the zones of the configuration, the members of catalogs, and the zones that "
+	  "zone add has added (origin says which), in the canonical order of their names. "
 	  "PATTERN chooses names: * stands for any characters, ? for one, as in '*.example.com'. "
 	  "Options are --state STATE, only zones in this state; --limit N, at most N zones; "
 	  "--after NAME, only zones that come after this name, so that a long list can be read in "
@@ -89,6 +89,31 @@ const struct words_command words_commands[] = {
 	  "When the command returns, the change survives a crash, and no CPU "
 	  "gives an answer from before. "
 	  "Only zones without primaries can be changed." },
+	{ "zone add", "NAME|--batch FILE [--template T] [--file F]", 1, 4096,
+	  "serve another zone, without a line in the configuration",
+	  "Serves the zone NAME with the settings of the template T, or of the template with the "
+	  "name default. "
+	  "Its file is where the template says. --file names another one, by its absolute path; "
+	  "only root and the user of volleyd may give it, and volleyd opens it with the rights "
+	  "of its own user. "
+	  "control.zones-add lists the templates that other users may give. "
+	  "The zone is kept in server.storage: reloads and restarts keep it, and follow a "
+	  "template that has changed. "
+	  "When the command returns, the zone is answered for, and survives a crash. "
+	  "A zone whose file does not load is refused; a zone with primaries need not have been "
+	  "transferred yet. "
+	  "If the configuration names the zone, too, the settings there are used. "
+	  "--batch reads names from FILE, or with - from standard input, one in each line, and "
+	  "prints 'added NAME' for each zone, as soon as it is answered for and survives a crash; "
+	  "other zones go on if one is refused, and the status is then 1." },
+	{ "zone remove", "NAME|--batch FILE", 1, 4096,
+	  "end the service of a zone that zone add has added",
+	  "Ends the service of the zone NAME, and forgets its journal. "
+	  "The file of the zone stays if it is not one that volleyd has made in server.storage. "
+	  "When the command returns, no CPU gives an answer of the zone, and it does not come "
+	  "back at the next start. "
+	  "Zones of the configuration and members of catalogs are removed there. "
+	  "--batch as of zone add; it prints 'removed NAME'." },
 	{ "zone refresh", "NAME", 1, 1, "ask the primaries whether there is something newer",
 	  "Asks the primaries of the zone NAME for their serial number now, and "
 	  "transfers a newer version." },

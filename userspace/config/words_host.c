@@ -397,6 +397,13 @@ static const struct words_key rows[] = {
 		  "Root and the user of volleyd always may. "
 		  "Only these two may call config diff and config apply. "
 		  "Default: nobody else." },
+	{ ROW("control.zones-add", WORDS_WORDS, struct config, control_zones_add),
+	  .text = "The templates of zones that the users and groups of control.change may add "
+		  "and remove by volleyctl zone add and zone remove. "
+		  "Such a user may add a zone of any name that volleyd does not serve yet; the "
+		  "template decides about its file, its primaries and its clients. "
+		  "Root and the user of volleyd may use each template. "
+		  "Default: none." },
 	{ ROW_OF("metrics", WORDS_MAP), .text = "Counters for monitoring. "
 						"See METRICS." },
 	{ ROW("metrics.listen", WORDS_LISTEN, struct config, metrics), .needs_start = true,

@@ -340,6 +340,8 @@ const struct ctl_command commands[] = {
 	{ "zone status", zone_list_run_status, CTL_READS, view_of_daemon_command },
 	{ "zone reload", run_zone_reload, CTL_CHANGES, NULL },
 	{ "zone edit", commands_zone_edit, CTL_CHANGES, zones_of },
+	{ "zone add", commands_zone_add, CTL_CHANGES, zones_of },
+	{ "zone remove", commands_zone_remove, CTL_CHANGES, zones_of },
 	{ "zone refresh", commands_zone_refresh, CTL_CHANGES, zones_of },
 	{ "zone retransfer", commands_zone_retransfer, CTL_CHANGES, zones_of },
 	{ "zone notify", commands_zone_notify, CTL_CHANGES, zones_of },

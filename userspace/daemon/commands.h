@@ -66,6 +66,9 @@ int commands_resolver_infra(void *user, const json_t *args, json_t **result, cha
 /* Commands about zones that change: ctl_command.run, the user is a struct zone_service. */
 
 int commands_zone_edit(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int commands_zone_add(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int commands_zone_remove(void *user, const json_t *args, json_t **result, char *err,
+			 size_t err_cap);
 int commands_zone_refresh(void *user, const json_t *args, json_t **result, char *err,
 			  size_t err_cap);
 int commands_zone_retransfer(void *user, const json_t *args, json_t **result, char *err,

@@ -173,8 +173,12 @@ static void wait_daemon_for_event(struct daemon *d)
 		zones_set_time(d->zones.zones, &now);
 	if (n == 1)
 		on_daemon_event(d, &event);
+	if (d->zones.added)
+		added_check(d->zones.added);
 	if (d->zones.zones && now.ns >= zones_flush_at(d->zones.zones))
 		zones_flush(d->zones.zones);
+	if (d->zones.added)
+		added_poll(d->zones.added);
 	if (d->zones.catalogs)
 		catalogs_poll(d->zones.catalogs);
 	if (d->zones.maintenance)

@@ -330,6 +330,7 @@ static int put_reload_config(struct daemon *d, struct config *config, zones_done
 	daemon_configure_log(d->config, config);
 	interfaces_settle(&d->interfaces, zone_service_config(&d->zones), config);
 	catalogs_take_config(d->zones.catalogs, config);
+	added_reconfigure(d->zones.added);
 	service_addresses_settle(&d->interfaces, config);
 	service_addresses_log_missing(config);
 	taps_configure(&d->observers.taps, config);

@@ -56,6 +56,8 @@ static const char *fault_of_daemon(struct daemon *d, enum fault fault)
 	switch (fault) {
 	case FAULT_STORAGE:
 		return d->zones.storage_error;
+	case FAULT_ZONES_ADDED:
+		return d->zones.added ? added_problem(d->zones.added) : NULL;
 	case FAULT_TAPS:
 		return taps_fault(d);
 	case FAULT_RPZ_ABSENT:

@@ -80,7 +80,9 @@ int zone_service_open_transfers(struct zone_service *s, struct transfer_bridge_e
 		return code;
 	s->maintenance = maintenance_new(s->store, background);
 	s->catalogs = catalogs_new(s->config, s->store);
-	if (!s->maintenance || !s->catalogs)
+	if (s->maintenance && s->catalogs)
+		s->added = added_new(s->store, s->maintenance, s->catalogs);
+	if (!s->added)
 		return -ENOMEM;
 	catalogs_on_reset(s->catalogs, on_reset, s);
 	env.store = s->store;
@@ -141,6 +143,7 @@ static void on_gone(void *user, struct zones_entry *entry)
 	struct zone_service *s = user;
 
 	catalogs_gone(s->catalogs, entry);
+	added_gone(s->added, entry);
 	transfer_bridge_gone(s->transfer_bridge, entry);
 	rpz_manager_zone_served(s->rpz, entry->name);
 	maintenance_gone(s->maintenance, entry);
@@ -150,7 +153,7 @@ static void on_gone_together(void *user)
 {
 	struct zone_service *s = user;
 
-	maintenance_gone_together(s->maintenance);
+	added_gone_together(s->added, maintenance_gone_together(s->maintenance));
 }
 
 int zone_service_open_zones(struct zone_service *s, struct zones_env env)
@@ -175,8 +178,11 @@ int zone_service_open_zones(struct zone_service *s, struct zones_env env)
 		maintenance_set_zones(s->maintenance, s->zones);
 		transfer_bridge_set_zones(s->transfer_bridge, s->zones);
 		catalogs_set_zones(s->catalogs, s->zones);
-		err = zones_configure(s->zones, s->config, on_zone_service_loaded, s);
+		added_set_zones(s->added, s->zones);
+		err = added_recall(s->added);
 	}
+	if (!err)
+		err = zones_configure(s->zones, s->config, on_zone_service_loaded, s);
 	if (err)
 		log_error("zones: %s", err_text(err));
 	return err;
@@ -201,6 +207,7 @@ void zone_service_stop_loading(struct zone_service *s)
 	loader_stop(s->loader);
 	if (s->zones)
 		zones_cancel(s->zones);
+	added_cancel(s->added);
 	loader_poll(s->loader);
 }
 
@@ -208,6 +215,7 @@ void zone_service_close(struct zone_service *s)
 {
 	zones_free(s->zones);
 	maintenance_free(s->maintenance);
+	added_free(s->added);
 	catalogs_free(s->catalogs);
 	signing_policies_fini(&s->signing);
 	store_close(s->store);

@@ -3,7 +3,7 @@
 /*
  * The zones that are served, with the parts that load, store, sign and transfer them (zonemgr):
  *
- *	loader ─► store ─► maintenance, catalogs ─► transfer bridge ─► zones
+ *	loader ─► store ─► maintenance, catalogs, added ─► transfer bridge ─► zones
  *
  * Control's thread calls all of these.
  */
@@ -18,6 +18,7 @@
 #include "recursion/rpz_manager.h"
 #include "report/progress.h"
 #include "store/store.h"
+#include "zonemgr/added.h"
 #include "zonemgr/catalogs.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/signing.h"
@@ -37,6 +38,7 @@ struct zone_service {
 	char storage_error[640]; /* why it cannot be opened or written to; "": it can */
 	struct maintenance *maintenance;
 	struct catalogs *catalogs;
+	struct added *added; /* zones that commands have added */
 	struct signing_policies signing;
 	struct transfer_bridge *transfer_bridge;
 	struct zones *zones;

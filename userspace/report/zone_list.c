@@ -109,6 +109,9 @@ static json_t *make_zone_row(const struct zones_entry *entry, const struct trans
 	json_object_set_new(o, "driver_denials", denials_text(entry));
 	put_withdrawn(o, entry->published.withdrawn);
 	json_put_text(o, "file", entry->file);
+	json_put_text(o, "origin", zones_origin(entry));
+	if (entry->config->template_name)
+		json_put_text(o, "template", entry->config->template_name);
 	put_life(o, entry, t);
 	if (sentence_is_set(&entry->error))
 		json_put_text(o, "error", sentence_text(&entry->error));

@@ -90,6 +90,8 @@ struct store_zone {
 	uint8_t member_bytes;
 	uint8_t member[64]; /* its unique label there */
 	uint8_t group_bytes;
+	/* Without a catalog: a command has added the zone (zonemgr/added.h). An earlier release
+	 * keeps these octets and does not serve the zone. */
 	uint8_t group[255];
 };
 

@@ -227,6 +227,11 @@ static void contend(struct catalogs *c, const uint8_t *catalog, struct zones_ent
 			 entry->name);
 		return;
 	}
+	if (zones_is_added(entry)) {
+		log_warn("zone %s: it is in a catalog, too: the zone that zone add has added stays",
+			 entry->name);
+		return;
+	}
 	while (other && !is_catalog_of(entry, other->apex))
 		other = other->next;
 	there = other ? catalog_find(&other->known, m->name) : NULL;

@@ -36,12 +36,12 @@ enum zones_state {
 const char *zones_state_text(enum zones_state state);
 
 /*
- * Whether the configuration or a catalog names the zone, and whether it is answered for. A member
- * of a catalog is never LEAVING: its catalog removes it at once.
+ * Whether the configuration, a catalog or a command names the zone, and whether it is answered for.
+ * A member is never LEAVING: its catalog, or a command, removes it at once.
  *
  *      COMING ─ loaded ─► LISTED ─ configuration without it ─► LEAVING ─ that is loaded ─► GONE
- *         │                 └──────────────── its catalog removes it ────────────────────► GONE
- *         └────────────────────────────────── its catalog removes it ────────────────────► GONE
+ *         │                 └──────────── its catalog or a command removes it ───────────► GONE
+ *         └────────────────────────────── its catalog or a command removes it ───────────► GONE
  *
  *      GONE ─ a publish of all ─► freed;   GONE ─ named again before such a publish ─► COMING
  */
@@ -151,10 +151,10 @@ struct zones_entry {
 	unsigned int apex_len;
 	enum zones_life life;
 	uint64_t configuration; /* the number of the last one that names it */
-	bool is_member;         /* member of a catalog, and not named by the configuration */
-	bool is_expired;        /* from the next publish on it is not served */
-	bool is_reconfigured;   /* its settings are other than env.configured was told */
-	bool is_tended;         /* it is in the list zones.tended */
+	bool is_member; /* of a catalog, or added by a command; the configuration does not name it */
+	bool is_expired;                 /* from the next publish on it is not served */
+	bool is_reconfigured;            /* its settings are other than env.configured was told */
+	bool is_tended;                  /* it is in the list zones.tended */
 	struct zones_entry *next_tended; /* the next in that list */
 	enum zones_state state;
 	struct zone *zone;   /* the served version, or NULL */
@@ -188,6 +188,9 @@ static inline bool zones_is_loading(const struct zones_entry *entry)
 	return entry->loading.load || entry->loading.is_queued;
 }
 
+/* Where the zone comes from: "configuration", "catalog" or "command". Static. */
+const char *zones_origin(const struct zones_entry *entry);
+
 /* The zone must not be changed or loaded any more. */
 static inline bool zones_is_leaving(const struct zones_entry *entry)
 {
@@ -215,9 +218,17 @@ int zones_known_set_member(struct zones_known *known, const struct store_zone *f
 	__attribute__((warn_unused_result));
 /* True if it is a member of the catalog, a folded wire name. */
 bool zones_known_is_of(const struct zones_known *known, const uint8_t *catalog);
+/* True if a command has added the zone (zonemgr/added.h). */
+bool zones_known_is_added(const struct zones_known *known);
 /* store_put_zone() of it. */
 int zones_known_put(struct store_batch *batch, const uint8_t *apex, const struct zones_known *known)
 	__attribute__((warn_unused_result));
+
+/* A command has added the zone (zonemgr/added.h); the configuration may name it, too. */
+static inline bool zones_is_added(const struct zones_entry *entry)
+{
+	return zones_known_is_added(&entry->stored.known);
+}
 
 /* The steps of zones_poll() and zones_flush(), which tests call one by one. Control's thread. */
 

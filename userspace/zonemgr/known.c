@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part about a catalog is three counted strings in one block, which only members have. */
+/*
+ * The part about a catalog is three counted strings in one block, which only members have, and
+ * zones that a command has added: with a group alone.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +63,7 @@ int zones_known_set(struct zones_known *known, const struct store_zone *from)
 	known->checked_wall_s = from->checked_wall_s;
 	known->expires_wall_s = from->expires_wall_s;
 	memcpy(known->file_digest, from->file_digest, sizeof(known->file_digest));
-	if (from->catalog_bytes)
+	if (from->catalog_bytes || from->group_bytes)
 		return zones_known_set_member(known, from);
 	free(known->member);
 	known->member = NULL;
@@ -70,6 +73,11 @@ int zones_known_set(struct zones_known *known, const struct store_zone *from)
 bool zones_known_is_of(const struct zones_known *known, const uint8_t *catalog)
 {
 	return known->member && *known->member && name_equal(known->member + 1, catalog);
+}
+
+bool zones_known_is_added(const struct zones_known *known)
+{
+	return known->member && !known->member[0] && !known->member[1] && known->member[2];
 }
 
 int zones_known_put(struct store_batch *batch, const uint8_t *apex, const struct zones_known *known)

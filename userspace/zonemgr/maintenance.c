@@ -213,6 +213,12 @@ static void keep_room(struct maintenance *u, uint64_t now_ns)
 		u->room_pause_ns = now_ns + ROOM_PAUSE_NS;
 }
 
+int maintenance_store(struct maintenance *u)
+{
+	maintenance_put_known(u, SIZE_MAX);
+	return u->known_code;
+}
+
 void maintenance_settle(struct maintenance *u)
 {
 	maintenance_put_known(u, SIZE_MAX);

@@ -39,7 +39,11 @@ void maintenance_served(struct maintenance *maintenance, struct zones_entry *ent
 			const struct load *fresh);
 void maintenance_served_together(struct maintenance *maintenance);
 void maintenance_gone(struct maintenance *maintenance, struct zones_entry *entry);
-void maintenance_gone_together(struct maintenance *maintenance);
+/* 0, or the error of the store, which is logged: then it still has the zones. */
+int maintenance_gone_together(struct maintenance *maintenance);
+
+/* Stores what is known of the zones now, instead of soon. 0 or a negative code. Needs a store. */
+int maintenance_store(struct maintenance *maintenance) __attribute__((warn_unused_result));
 
 /* A primary has answered for the zone. Seconds since 1970. */
 void maintenance_checked(struct zones_entry *entry, uint64_t checked_wall_s,

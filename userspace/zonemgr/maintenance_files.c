@@ -285,9 +285,9 @@ static bool is_in_folder(const char *path, const char *folder)
 }
 
 /*
- * True if the file is deleted with the zone: a file of ours, in our folder, of a member of a
- * catalog. A zone of the configuration may come back later. Keys are never deleted, because the
- * parent may have their DS.
+ * True if the file is deleted with the zone: a file of ours, in our folder, of a zone that a
+ * catalog or a command has added. A zone of the configuration may come back later. Keys are never
+ * deleted, because the parent may have their DS.
  */
 static bool takes_file_along(const struct maintenance *u, const struct zones_entry *entry)
 {
@@ -328,7 +328,7 @@ void maintenance_gone(struct maintenance *u, struct zones_entry *entry)
 /*
  * One transaction for all members that go, perhaps thousands, because each one waits for the disk.
  */
-void maintenance_gone_together(struct maintenance *u)
+int maintenance_gone_together(struct maintenance *u)
 {
 	int err = u->leaving_code;
 
@@ -340,4 +340,5 @@ void maintenance_gone_together(struct maintenance *u)
 		log_error("journal: removed zones cannot be deleted: %s", err_text(err));
 	u->leaving = NULL;
 	u->leaving_code = 0;
+	return err;
 }

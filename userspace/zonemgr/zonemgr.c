@@ -174,8 +174,10 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 		if (entry->configuration == zones->n_configurations)
 			continue;
 		table->entries[table->n++] = entry;
-		if (!entry->is_member &&
-		    entry->life == ZONES_LISTED) /* its catalog decides about a member */
+		if (entry->is_member || entry->life != ZONES_LISTED)
+			continue; /* its catalog or a command decides about a member */
+		entry->is_member = zones_is_added(entry);
+		if (!entry->is_member)
 			entry->life = ZONES_LEAVING;
 	}
 	memcpy(table->by_apex, table->entries, table->n * sizeof(struct zones_entry *));
@@ -186,6 +188,16 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 	zones->by_apex = table->by_apex;
 	zones->n = table->n;
 	zones->cap = table->cap;
+}
+
+static void await_member(struct zones *zones, struct zones_entry *entry)
+{
+	struct zones_loading *l = &entry->loading;
+
+	if (l->n_ended >= l->n_wanted)
+		return; /* it could not begin */
+	l->awaited_number = l->n_wanted;
+	zones->n_awaited++;
 }
 
 static int begin_configuration(struct zones *zones, struct zones_list *list)
@@ -201,6 +213,9 @@ static int begin_configuration(struct zones *zones, struct zones_list *list)
 	zone_pool_trim(zones->pool);
 	zones->is_configuring = true;
 	zones_checks_begin(zones, list->n);
+	/* The members that a start has read from the store. Later ones do not delay a reload. */
+	for (size_t i = list->n; zones->n_configurations == 1 && i < zones->n; i++)
+		await_member(zones, zones->entries[i]);
 	return 0;
 }
 
@@ -351,6 +366,8 @@ void zones_poll(struct zones *zones)
 	if (is_configured)
 		end_configuration(zones, &over);
 	is_due = end_singles(zones, false, &over);
+	if (is_configured && zones->n_configurations == 1)
+		zones_enter_members(zones);
 	if (is_configured)
 		err = publish_configuration(zones);
 	else if (is_due)

@@ -116,8 +116,9 @@ void zones_compact(struct zones *zones, struct zones_entry *entry);
 /* Signs the whole served version anew, in the background. */
 void zones_resign(struct zones *zones, struct zones_entry *entry);
 
-/* Adds a member of a catalog, with the settings of `config`, whose content is taken; it is served
- * when it has been read. 0, -EEXIST or -ENOMEM. zones_remove_member() removes it. */
+/* Adds a member of a catalog, or a zone that a command adds, with the settings of `config`, whose
+ * content is taken; it is served when it has been read. 0, -EEXIST or -ENOMEM.
+ * zones_remove_member() removes it. */
 int zones_add_member(struct zones *zones, struct config_zone *config)
 	__attribute__((warn_unused_result));
 /* Changes the configuration of a member. `config` is taken as above. */
@@ -126,6 +127,8 @@ void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 /* The member keeps its configuration when volleyd gets a new one. */
 void zones_keep_member(struct zones *zones, struct zones_entry *entry);
 void zones_remove_member(struct zones *zones, struct zones_entry *entry);
+/* True if the last publish has put the zone, as it is now, in place. */
+bool zones_is_in_place(const struct zones_entry *entry);
 
 /*
  * The driver's answers for this zone cannot be trusted; `fault`, a static clause, says why. When

@@ -390,8 +390,7 @@ void zones_cancel_made(struct zones *zones)
 	tell_zones_change(take_made(zones), -ECANCELED);
 }
 
-/* Members that were loaded are answered for from now on. */
-static void add_members(struct zones *zones)
+void zones_enter_members(struct zones *zones)
 {
 	for (size_t i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
@@ -404,7 +403,7 @@ static void add_members(struct zones *zones)
 static int publish_all(struct zones *zones)
 {
 	zones->is_due = false;
-	add_members(zones);
+	zones_enter_members(zones);
 	return zones_publish_all(zones);
 }
 
@@ -450,7 +449,7 @@ void zones_flush(struct zones *zones)
 	tell_zones_change(made, err);
 }
 
-/* --- Members of catalogs ---------------------------------------------------------------------- */
+/* --- Members ---------------------------------------------------------------------------------- */
 
 int zones_add_member(struct zones *zones, struct config_zone *config)
 {

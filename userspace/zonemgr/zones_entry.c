@@ -151,6 +151,13 @@ const char *zones_state_text(enum zones_state state)
 	return texts[state];
 }
 
+const char *zones_origin(const struct zones_entry *entry)
+{
+	if (!entry->is_member)
+		return "configuration";
+	return zones_is_added(entry) ? "command" : "catalog";
+}
+
 #define ERROR_CAP 640
 
 static void note_entry_error(struct zones_entry *entry, const char *error)

@@ -642,6 +642,11 @@ int zones_publish_changed(struct zones *zones)
 	return is_quick ? err : zones_publish(zones);
 }
 
+bool zones_is_in_place(const struct zones_entry *entry)
+{
+	return zones_is_answered(entry) && !entry->published.is_changed && !entry->owner->is_due;
+}
+
 /* --- Denials ---------------------------------------------------------------------------------- */
 
 int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len,

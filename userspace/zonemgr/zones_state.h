@@ -152,6 +152,8 @@ void zones_await(struct zones *zones, struct zones_entry *entry);
 void zones_enter(struct zones *zones, struct zones_entry *entry);
 /* A member was loaded, or goes: all zones are published soon. */
 void zones_member_loaded(struct zones *zones);
+/* Members that were loaded are answered for from the next publish on. */
+void zones_enter_members(struct zones *zones);
 
 /*
  * Gives the entry its settings, a reference that it takes over, and the file of *config, which is

@@ -261,6 +261,8 @@ static const struct refusal refusals[] = {
 	  "4: control.change[0]: \"group:\" is not accepted, give a list of users and groups" },
 	{ "control.change of another kind", LISTEN "control:\n  change: [\"user:a\"]\n",
 	  "4: control.change[0]: \"user:a\" is not accepted" },
+	{ "control.zones-add of no template", LISTEN "control:\n  zones-add: [hosted]\n",
+	  "4: control.zones-add[0]: hosted is none of templates" },
 	{ "control.change of two in one", LISTEN "control:\n  change: [\"a b\"]\n",
 	  "4: control.change[0]: \"a b\" is not accepted" },
 	{ "control.change twice", LISTEN "control:\n  change: [a, b, a]\n",
@@ -366,6 +368,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config->control_mode, 0660);
 	assert_null(config->control_read);
 	assert_null(config->control_change);
+	assert_null(config->control_zones_add);
 	assert_int_equal(config->n_control_cores, 0);
 	assert_int_equal(config->log_level, LOG_LEVEL_INFO);
 	assert_int_equal(config->log_format, LOG_TEXT);
@@ -454,6 +457,9 @@ static const char everything[] =
 	"  mode: 0600\n"
 	"  read: [monitor, \"1000\"]\n"
 	"  change: [group:dns]\n"
+	"  zones-add: [hosted]\n"
+	"templates:\n"
+	"  - name: hosted\n"
 	"metrics:\n"
 	"  listen: \"::1@9253\"\n"
 	"log:\n"
@@ -600,6 +606,8 @@ static void test_everything(void **state)
 	assert_string_equal(config->control_read[1], "1000");
 	assert_null(config->control_read[2]);
 	assert_string_equal(config->control_change[0], "group:dns");
+	assert_string_equal(config->control_zones_add[0], "hosted");
+	assert_null(config->control_zones_add[1]);
 	config_free(config);
 }
 
