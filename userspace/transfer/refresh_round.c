@@ -52,7 +52,8 @@ static void free_round(struct refresh_round *r)
 	if (!r)
 		return;
 	refresh_round_hang_up(r);
-	r->s->t->secondary->n_small -= r->is_small;
+	r->s->t->secondary->n_small -= r->n_small_bytes > 0;
+	r->s->t->secondary->n_small_bytes -= r->n_small_bytes;
 	if (r->step)
 		event_free(r->step);
 	timer_fini(&r->deadline);

@@ -105,9 +105,11 @@ static void make_room_for_others(struct refresh_round *r)
 {
 	struct secondary *all = r->s->t->secondary;
 
-	if (r->in->n_bytes > SECONDARY_SMALL_BYTES || all->n_small == SECONDARY_SMALL_MAX)
+	if (r->in->n_bytes > SECONDARY_SMALL_BYTES || all->n_small == SECONDARY_SMALL_MAX ||
+	    all->n_small_bytes + r->in->n_bytes > SECONDARY_SMALL_ALL)
 		return;
-	r->is_small = true;
+	r->n_small_bytes = r->in->n_bytes;
+	all->n_small_bytes += r->n_small_bytes;
 	all->n_small++;
 	slots_leave(r->s->place);
 }

@@ -43,11 +43,13 @@
 #define SECONDARY_STREAM_CHECKS 85
 /*
  * A received zone, or its changes, keeps its slot until control has settled it, because it needs
- * memory until then. Control settles many zones as quickly as one. So up to SECONDARY_SMALL_MAX
- * small ones give their slot back at once, and others are fetched meanwhile.
+ * memory until then. Control settles thousands of zones as quickly as one. So small results give
+ * their slots back at once, and others are fetched meanwhile: up to SECONDARY_SMALL_MAX, with
+ * SECONDARY_SMALL_ALL octets together.
  */
 #define SECONDARY_SMALL_BYTES (64u << 10) /* of messages */
-#define SECONDARY_SMALL_MAX   256
+#define SECONDARY_SMALL_MAX   4096
+#define SECONDARY_SMALL_ALL   (16u << 20)
 /* A transfer that brings fewer octets in this time is broken off, or it would keep its slot for
  * hours. */
 #define SECONDARY_WATCH_S     60u
@@ -58,6 +60,7 @@ struct secondary {
 	struct slots stream_checks;
 	struct slots transfers; /* kept until control has settled the result */
 	uint32_t n_small;       /* small results that wait for control without a slot */
+	uint64_t n_small_bytes; /* of their messages */
 };
 
 /* Times of a SOA in seconds, within the configured bounds. */
@@ -162,7 +165,7 @@ struct refresh_round {
 	struct zone_error builder_error;
 	struct changeset *sets;
 	size_t n_sets, sets_cap;
-	bool is_small; /* counted in secondary.n_small */
+	uint64_t n_small_bytes; /* not 0: counted in secondary.n_small */
 	struct refresh_primary primaries[];
 };
 

@@ -363,6 +363,12 @@ void zones_poll(struct zones *zones)
 	int err = 0;
 
 	zones_flush_journal(zones);
+	zones->is_poll_due = !is_configured && zones->now.ns < zones_pause_end(zones);
+	if (zones->is_poll_due) {
+		if (zones_pause_end(zones) < zones->flush_at_ns)
+			zones->flush_at_ns = zones_pause_end(zones);
+		return;
+	}
 	if (is_configured)
 		end_configuration(zones, &over);
 	is_due = end_singles(zones, false, &over);

@@ -25,6 +25,8 @@
 #define OF_JOURNAL      "journal: "    /* the next change ends a storage_error that begins so */
 #define FLUSH_AGAIN_NS  CLOCK_NS_PER_S /* after a failed publish */
 
+#define PAUSE_TIMES 2 /* of the time that a publish of all zones has taken */
+
 #define FILTER_WAIT_NS (2 * CLOCK_NS_PER_S)
 
 /* --- New versions ----------------------------------------------------------------------------- */
@@ -61,9 +63,19 @@ static void note_flush_end(struct zones *zones)
 	zones->was_flushed = false;
 }
 
+uint64_t zones_pause_end(const struct zones *zones)
+{
+	return zones->all_ended_ns + PAUSE_TIMES * zones->all_took_ns;
+}
+
 void zones_set_time(struct zones *zones, const struct clock_now *now)
 {
 	zones->now = *now;
+	if (zones->was_all) {
+		zones->all_took_ns = now->ns - zones->all_began_ns;
+		zones->all_ended_ns = now->ns;
+		zones->was_all = false;
+	}
 	if (zones->was_flushed)
 		note_flush_end(zones);
 }
@@ -431,6 +443,8 @@ void zones_flush(struct zones *zones)
 	struct zones_made *made;
 	int err;
 
+	if (zones->is_poll_due)
+		zones_poll(zones);
 	zones_flush_journal(zones);
 	if (must_wait(zones)) {
 		zones->flush_at_ns = zones->now.ns + FLUSH_NS;
@@ -446,6 +460,8 @@ void zones_flush(struct zones *zones)
 	/* Nothing was published, or zones that have gone are still there. */
 	if (err == -ENOMEM || (err && is_all))
 		zones_flush_again(zones);
+	if (zones->is_poll_due && zones_pause_end(zones) < zones->flush_at_ns)
+		zones->flush_at_ns = zones_pause_end(zones);
 	tell_zones_change(made, err);
 }
 
@@ -478,7 +494,9 @@ int zones_add_member(struct zones *zones, struct config_zone *config)
 void zones_member_loaded(struct zones *zones)
 {
 	zones->is_due = true;
-	flush_within(zones, FLUSH_MEMBER_NS);
+	flush_within(zones, PAUSE_TIMES * zones->all_took_ns > FLUSH_MEMBER_NS ?
+				    PAUSE_TIMES * zones->all_took_ns :
+				    FLUSH_MEMBER_NS);
 }
 
 void zones_remove_member(struct zones *zones, struct zones_entry *entry)

@@ -524,8 +524,11 @@ int zones_publish(struct zones *zones)
 {
 	struct zone_set *set = NULL, *old, *hidden = NULL;
 	struct edition edition;
-	int err = edition_of_all(&edition, zones);
+	int err;
 
+	zones->all_began_ns = zones->now.ns;
+	zones->was_all = true;
+	err = edition_of_all(&edition, zones);
 	if (err)
 		return err;
 	edition_add_names(&edition, zones);

@@ -84,6 +84,10 @@ struct zones {
 	struct zones_entry *store_due, **store_due_end;
 	struct zones_entry *tended, **tended_end;
 	size_t n_tended;
+	/* the last publish of all zones, and how long it took: zones_pause_end() */
+	uint64_t all_began_ns, all_ended_ns, all_took_ns;
+	bool was_all;         /* zones_set_time() has not noted its end yet */
+	bool is_poll_due;     /* loads that have ended wait for the end of the pause after it */
 	uint64_t flush_at_ns; /* UINT64_MAX: there is nothing to flush */
 	uint64_t flushed_ns;  /* when the last flush ended */
 	bool was_flushed;     /* zones_set_time() has not noted the end of the flush yet */
@@ -133,6 +137,9 @@ int zones_note_since(struct zones_entry *entry, const struct changeset *net)
 void zones_clear_queue(struct zones *zones);
 /* The image that a compaction makes is not used. It ends by itself. */
 void zones_forget_compaction(struct zones_entry *entry);
+/* Loads that end before this time wait for each other: a publish of all zones takes at most a third
+ * of control's time, however many zones come one after the other. */
+uint64_t zones_pause_end(const struct zones *zones);
 /* Makes a flush due soon. */
 void zones_flush_soon(struct zones *zones);
 /* A publish has failed: a publish of all zones follows somewhat later. */

@@ -474,6 +474,49 @@ static void a_change_while_the_file_is_read(void **state)
 	end();
 }
 
+static void pass_until(uint64_t ns)
+{
+	const struct clock_now now = { .ns = ns, .wall_s = 1 };
+
+	zones_set_time(zones, &now);
+}
+
+/* Behind a publish of all zones, which takes long for many, what is loaded waits for others. */
+static void loaded_behind_a_long_publish(void **state)
+{
+	const uint64_t start_ns = 10 * CLOCK_NS_PER_S;
+	struct pollfd ready;
+
+	(void)state;
+	begin();
+	ready = (struct pollfd){ .fd = loader_fd(loader), .events = POLLIN };
+	entry.file = tmpfolder_file;
+	pass_until(start_ns);
+	assert_int_equal(zones_publish(zones), 0);
+	pass_until(start_ns + 100 * CLOCK_NS_PER_MS); /* so long it took */
+	write_file(ZONE_HEAD);
+	reload();
+	while (entry.loading.load) {
+		MUST(poll(&ready, 1, -1) == 1);
+		loader_poll(loader);
+		zones_poll(zones);
+	}
+	assert_int_equal(n_told, 0);
+	assert_int_equal(zones_flush_at(zones), start_ns + 300 * CLOCK_NS_PER_MS);
+	pass_until(start_ns + 299 * CLOCK_NS_PER_MS);
+	zones_flush(zones); /* of a change, say */
+	assert_int_equal(n_told, 0);
+	assert_int_equal(zones_flush_at(zones), start_ns + 300 * CLOCK_NS_PER_MS);
+	pass_until(start_ns + 300 * CLOCK_NS_PER_MS);
+	zones_flush(zones);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(told[0], 0);
+	assert_int_equal(zone_serial(entry.zone), 7);
+	assert_true(zones_flush_at(zones) == UINT64_MAX);
+	unlink(tmpfolder_file);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,6 +537,7 @@ int main(void)
 		cmocka_unit_test(an_unchanged_file),
 		cmocka_unit_test(a_file_that_was_written_meanwhile),
 		cmocka_unit_test(a_change_while_the_file_is_read),
+		cmocka_unit_test(loaded_behind_a_long_publish),
 	};
 	int rc;
 
