@@ -40,17 +40,26 @@ enum store_db {
 		STORE_N_DBS,
 };
 
+#define STORE_NUMBER_BYTES 8u
+#define STORE_KEY_MAX      (DNS_NAME_MAX + STORE_NAME_MAX)
+
+struct store_key {
+	uint8_t bytes[STORE_KEY_MAX];
+	size_t n;
+};
+
 struct store {
 	MDB_env *env;
 	MDB_dbi dbs[STORE_N_DBS];
 	char *folder;
-	int lock_fd;             /* of the folder */
-	uint64_t max_bytes;      /* of the map; whole pages of this host */
-	unsigned page_bytes;     /* of the file, by the host that made it: 32 KiB at most */
-	uint64_t max_pages;      /* of the file, in the map */
-	uint64_t max_live_pages; /* with more, changes are refused */
-	uint64_t max_map_bytes;  /* LMDB's: more than max_pages if the file was larger */
-	bool has_warned;         /* of all damaged zones; atomic */
+	int lock_fd;                /* of the folder */
+	uint64_t max_bytes;         /* of the map; whole pages of this host */
+	unsigned page_bytes;        /* of the file, by the host that made it: 32 KiB at most */
+	uint64_t max_pages;         /* of the file, in the map */
+	uint64_t max_live_pages;    /* with more, changes are refused */
+	uint64_t max_map_bytes;     /* LMDB's: more than max_pages if the file was larger */
+	bool has_warned;            /* of all damaged zones; atomic */
+	struct store_key room_walk; /* the zone that store_make_room() has looked at last, or none */
 	int refusal; /* the error of each batch, if the store is open for reading only; 0: none */
 };
 
@@ -60,14 +69,6 @@ struct store_batch {
 	uint64_t next_number;
 	uint64_t n_freed_bytes; /* of change sets */
 	int err;                /* the first error stays */
-};
-
-#define STORE_NUMBER_BYTES 8u
-#define STORE_KEY_MAX      (DNS_NAME_MAX + STORE_NAME_MAX)
-
-struct store_key {
-	uint8_t bytes[STORE_KEY_MAX];
-	size_t n;
 };
 
 static inline MDB_val store_key_val(struct store_key *key)

@@ -14,7 +14,8 @@
 #include "dns/name.h"
 #include "store/journal.h"
 
-#define ZONES_MAX 16u /* that make room in one call */
+#define ZONES_MAX  16u    /* that make room in one call */
+#define ZONES_WALK 16384u /* that are looked at in one part of the walk: some 30 ms */
 
 /* Of a zone's journal, in octets. */
 struct parts {
@@ -103,22 +104,49 @@ static void note_store_room(struct most *most, const uint8_t *apex, size_t apex_
 	memcpy(most->zones[at].apex, apex, apex_bytes);
 }
 
-static int look_at_all_store_room(struct store_batch *b, MDB_cursor *cursor, struct most *most)
+/* A damaged zone makes no room, but does not prevent others from making it. */
+static int look_at_store_room(struct store_batch *b, const MDB_val *key, struct most *most)
 {
 	struct parts parts;
-	MDB_val key, value;
+	int err;
+
+	if (name_check(key->mv_data, key->mv_size) != (int)key->mv_size)
+		return 0;
+	err = measure_store_room(b->store, b->txn, key->mv_data, &parts);
+	if (!err)
+		note_store_room(most, key->mv_data, key->mv_size, &parts);
+	return err == -EIO ? 0 : err;
+}
+
+/* Where the next part of the walk begins: behind the last zone that was looked at. */
+static void note_walk(struct store *st, const MDB_val *last)
+{
+	st->room_walk.n = last->mv_size < sizeof(st->room_walk.bytes) ? last->mv_size : 0;
+	memcpy(st->room_walk.bytes, last->mv_data, st->room_walk.n);
+}
+
+/*
+ * Looks at the next zones, ZONES_WALK of them, and goes on until some have changes that their files
+ * have, or the walk comes to the last zone; then the next one begins with the first. So a million
+ * zones do not make each call long.
+ */
+static int look_at_some_store_room(struct store_batch *b, MDB_cursor *cursor, struct most *most)
+{
+	MDB_val key = store_key_val(&b->store->room_walk), last = key, value;
 	int rc, err = 0;
 
-	/* A damaged zone makes no room, but does not prevent others from making it. */
-	while (!err && !(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		if (name_check(key.mv_data, key.mv_size) != (int)key.mv_size)
-			continue;
-		err = measure_store_room(b->store, b->txn, key.mv_data, &parts);
-		if (!err)
-			note_store_room(most, key.mv_data, key.mv_size, &parts);
-		else if (err == -EIO)
-			err = 0;
+	rc = mdb_cursor_get(cursor, &key, &value, last.mv_size ? MDB_SET_RANGE : MDB_FIRST);
+	if (!rc && last.mv_size == key.mv_size && !memcmp(key.mv_data, last.mv_data, last.mv_size))
+		rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+	for (unsigned n = 1; !rc && !err; n++) {
+		err = look_at_store_room(b, &key, most);
+		if (n % ZONES_WALK == 0 && most->zones[0].parts.written) {
+			note_walk(b->store, &key);
+			return err;
+		}
+		rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
 	}
+	b->store->room_walk.n = 0;
 	if (err)
 		return err;
 	return rc == MDB_NOTFOUND ? 0 : store_error(rc);
@@ -126,13 +154,17 @@ static int look_at_all_store_room(struct store_batch *b, MDB_cursor *cursor, str
 
 static int find_most(struct store_batch *b, struct most *most)
 {
+	const bool has_begun_later = b->store->room_walk.n;
 	MDB_cursor *cursor;
 	int err = store_error(mdb_cursor_open(b->txn, b->store->dbs[STORE_ZONES], &cursor));
 
 	memset(most, 0, sizeof(*most));
 	if (err)
 		return err;
-	err = look_at_all_store_room(b, cursor, most);
+	err = look_at_some_store_room(b, cursor, most);
+	/* None of the last zones had any: the first ones may. */
+	if (!err && has_begun_later && !most->zones[0].parts.written)
+		err = look_at_some_store_room(b, cursor, most);
 	mdb_cursor_close(cursor);
 	return err;
 }

@@ -71,7 +71,8 @@ struct store_room {
 /*
  * Makes room in a transaction of its own. Forgets the oldest changes that the file has, first of
  * the zone with most of them, then of some others, until *@n_freed is @max_bytes or a little more.
- * 0: no zone has any. O(zones and what is freed). Errors as of a batch.
+ * *@n_freed 0: no zone has any. Looks at all zones if they are few, else at the next 16,384 that
+ * follow those of the call before. Errors as of a batch.
  */
 int store_make_room(struct store *store, uint64_t max_bytes, uint64_t *n_freed)
 	__attribute__((warn_unused_result));

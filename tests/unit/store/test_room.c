@@ -156,6 +156,31 @@ static void what_is_damaged_keeps_its_own(void **state)
 	assert_chain("b.", 1, 21);
 }
 
+/* Of more zones than one call looks at, the next call goes on behind them. */
+static void many_zones_in_turn(void **state)
+{
+	const struct store_zone quiet = { .serial = 1, .file_serial = 1 };
+	struct store_batch *batch;
+	char name[16];
+
+	(void)state;
+	MUST(!store_begin(store, &batch));
+	for (unsigned i = 0; i < 16400; i++) {
+		snprintf(name, sizeof(name), "m%u.", i);
+		MUST(!store_put_zone(batch, storing_name(name), &quiet));
+	}
+	MUST(!store_commit(batch));
+	append("a.", 1, 6, 6);
+	append("lastofall.", 1, 3, 3);
+	assert_in_range(make_room(UINT32_MAX), 5 * SET_BYTES, 6 * SET_BYTES);
+	assert_chain("lastofall.", 1, 3);
+	append("a.", 6, 11, 11);
+	assert_in_range(make_room(UINT32_MAX), 2 * SET_BYTES, 3 * SET_BYTES);
+	assert_chain("a.", 6, 11);
+	assert_in_range(make_room(UINT32_MAX), 5 * SET_BYTES, 6 * SET_BYTES);
+	assert_int_equal(make_room(UINT32_MAX), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +189,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_oldest_of_the_longest_go, begin, end),
 		cmocka_unit_test_setup_teardown(room_for_others, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_damaged_keeps_its_own, begin, end),
+		cmocka_unit_test_setup_teardown(many_zones_in_turn, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
