@@ -30,7 +30,9 @@ struct maintenance *maintenance_new(struct store *store, struct background *back
 	struct maintenance *u = calloc(1, sizeof(*u));
 
 	if (u)
-		*u = (struct maintenance){ .store = store, .background = background };
+		*u = (struct maintenance){ .store = store,
+					   .background = background,
+					   .writings_end = &u->writings };
 	return u;
 }
 

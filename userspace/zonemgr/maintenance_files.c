@@ -80,9 +80,12 @@ static void writing_free(struct writing *w)
 {
 	struct writing **at = &w->maintenance->writings;
 
+	/* they end in the order in which they began, more or less */
 	while (*at != w)
 		at = &(*at)->next;
 	*at = w->next;
+	if (!w->next)
+		w->maintenance->writings_end = at;
 	w->maintenance->n_writings--;
 	zone_unref(w->zone);
 	free(w->path);
@@ -227,8 +230,8 @@ static int begin_writing(struct maintenance *u, struct zones_entry *entry, bool 
 	w->mark = entry->on_disk.mark;
 	w->is_guarded = !is_asked && entry->on_disk.work != ZONES_FILE_DUE &&
 			!maintenance_is_ours(entry);
-	w->next = u->writings;
-	u->writings = w;
+	*u->writings_end = w;
+	u->writings_end = &w->next;
 	u->n_writings++;
 	entry->on_disk.work = ZONES_FILE_WRITING;
 	entry->on_disk.changed_ns = 0;

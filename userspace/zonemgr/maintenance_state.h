@@ -18,7 +18,8 @@ struct maintenance {
 	struct store *store;
 	struct background *background;
 	struct zones *zones;
-	struct writing *writings;    /* the writes that run */
+	/* the writes that run, in the order in which they began */
+	struct writing *writings, **writings_end;
 	size_t n_writings;           /* their number */
 	struct awaiting *awaiting;   /* calls that wait for writes */
 	struct news *news;           /* results of loads that the store has not heard of */

@@ -212,6 +212,8 @@ static int begin_configuration(struct zones *zones, struct zones_list *list)
 	table_adopt(zones, &table, list);
 	zone_pool_trim(zones->pool);
 	zones->is_configuring = true;
+	if (zones->n_configurations == 1)
+		zones_recall_all(zones);
 	zones_checks_begin(zones, list->n);
 	/* The members that a start has read from the store. Later ones do not delay a reload. */
 	for (size_t i = list->n; zones->n_configurations == 1 && i < zones->n; i++)

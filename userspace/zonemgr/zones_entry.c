@@ -491,6 +491,28 @@ static void set_serial_rule(const struct zones_entry *entry, struct load *load)
 	memcpy(rule->next_digest, entry->on_disk.next_digest, ZONE_DIGEST_LEN);
 }
 
+/* A zone that is not in the configuration, or was read before, is passed over. */
+static int recall_visited(void *user, const uint8_t *apex, const struct store_zone *stored)
+{
+	struct zones_entry *entry = zones_get_apex(user, apex, (unsigned int)name_bytes(apex));
+
+	if (!entry || entry->stored.state != ZONES_STORE_UNREAD)
+		return 0;
+	if (zones_known_set(&entry->stored.known, stored))
+		return -ENOMEM;
+	entry->stored.state = ZONES_STORE_CURRENT;
+	return 0;
+}
+
+void zones_recall_all(struct zones *zones)
+{
+	if (!zones->env.store || store_each_zone(zones->env.store, recall_visited, zones))
+		return;
+	for (size_t i = 0; i < zones->n; i++) /* of the others nothing is stored */
+		if (zones->entries[i]->stored.state == ZONES_STORE_UNREAD)
+			zones->entries[i]->stored.state = ZONES_STORE_CURRENT;
+}
+
 /* Reads what an earlier daemon has stored. False: no memory. */
 static bool recall_entry(struct zones_entry *entry, struct store *store)
 {

@@ -127,6 +127,9 @@ void zones_checks_begin(struct zones *zones, size_t n);
 void zones_checks_forget_gone(struct zones *zones);
 /* No further load begins. */
 void zones_checks_cancel(struct zones *zones);
+/* Reads what an earlier daemon has stored of all zones, by one walk: a start does not look up each.
+ * After an error each load reads the record of its own zone. */
+void zones_recall_all(struct zones *zones);
 /* As zones_ask(), for a zone from a transfer. 0: no memory, and the caller keeps the builder. */
 uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder);
 /* Notes a change that a running compaction does not have: it is applied to the new image. 0 or

@@ -272,6 +272,33 @@ static void what_has_no_room_keeps_out_no_other(void **state)
 	maintenance_gone_together(maintenance);
 }
 
+/* A start reads the records of all zones at once. */
+static void what_is_stored_is_read_by_one_walk(void **state)
+{
+	static uint8_t apex[DNS_NAME_MAX];
+	static char name[] = "y.test.";
+	struct zones_entry second = entry, *both[] = { &entry, &second };
+
+	(void)state;
+	second.name = name;
+	second.apex = apex;
+	second.apex_len = (unsigned)name_from_text(apex, sizeof(apex), name, strlen(name));
+	madezones_set(zones, both, 2);
+	maintenance_checked(&entry, 5, 6);
+	tick(100 * S);
+	entry.stored.known = second.stored.known = (struct zones_known){ 0 };
+	entry.stored.state = ZONES_STORE_UNREAD;
+	zones_recall_all(zones);
+	assert_int_equal(entry.stored.known.checked_wall_s, 5);
+	assert_int_equal(entry.stored.known.file_serial, 1);
+	assert_int_equal(second.stored.known.checked_wall_s, 0);
+	assert_int_equal(entry.stored.state, ZONES_STORE_CURRENT);
+	assert_int_equal(second.stored.state, ZONES_STORE_CURRENT);
+	entry.stored.known.checked_wall_s = 7; /* it is read once */
+	zones_recall_all(zones);
+	assert_int_equal(entry.stored.known.checked_wall_s, 7);
+}
+
 /* A zone is visited only while there is something to be done for it. */
 static void a_quiet_zone_is_not_visited(void **state)
 {
@@ -721,6 +748,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_a_load_leaves, begin, end),
 		cmocka_unit_test_setup_teardown(a_zone_that_is_new, begin, end),
 		cmocka_unit_test_setup_teardown(what_has_no_room_keeps_out_no_other, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_stored_is_read_by_one_walk, begin, end),
 		cmocka_unit_test_setup_teardown(a_quiet_zone_is_not_visited, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_known_waits_for_room, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_tried_again, begin, end),
