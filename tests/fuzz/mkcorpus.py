@@ -214,10 +214,33 @@ def broker_requests():
         "xsk": request("XSK_SOCKET", memory, xsk=struct.pack("<IIII", 4096, 2048, 0, 0)),
         "xsk-busy": request("XSK_SOCKET", memory, xsk=struct.pack("<IIII", 64, 4096, 20, 64)),
         "neighbour": request("USE_NEIGHBOUR", name=b"s0", address=at(2, 0, bytes([192, 0, 2, 1]))),
+        "read-text": request("READ_TEXT", 1 << 20),
         "buffer": request("BUFFER", socket, n=256 << 10),
         "bind-no-port": request("BIND", socket, address=at(10, 0, b"")),
         "name-without-end": request("FIND", name=b"0123456789abcdef"),
         "short": request("FIND", name=b"s0")[:-3],
+    }
+
+
+def runner_requests():
+    """Behind the two octets of fuzz_runner.c: descriptors, and the short layout."""
+    def request(kind, path, including=b"", descriptors=1):
+        return bytes([descriptors, 0, kind]) + path + b"\0" + including
+
+    return {
+        "zone": request(3, b"@zone"),
+        "secret": request(3, b"@secret"),
+        "included": request(3, b"@included", b"@zone"),
+        "not-included": request(3, b"@secret", b"@zone"),
+        "member": request(3, b"@members/a.zone"),
+        "member-above": request(3, b"@members/../secret.zone"),
+        "key": request(3, b"@keys/key"),
+        "key-above": request(3, b"@keys/../secret"),
+        "keys": request(4, b"@keys"),
+        "folder": request(4, b"@"),
+        "verify": request(0, b"@zone", descriptors=3),
+        "read": request(1, b"", descriptors=0),
+        "whole": bytes([1, 1]) + struct.pack("<IIQ", 3, 0, 0) + bytes(1280) + b"/etc/shadow",
     }
 
 
@@ -235,3 +258,4 @@ if __name__ == "__main__":
     write("fuzz_forward", REPLIES)
     write("fuzz_rdround", record_data())
     write("fuzz_broker", broker_requests())
+    write("fuzz_runner", runner_requests())

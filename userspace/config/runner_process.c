@@ -337,21 +337,43 @@ static void start_child(struct process *p, struct arrived *a)
 		p->n_children++;
 }
 
+bool runner_request_is_right(const struct runner_request *request, unsigned int n_fds)
+{
+	if (request->zone[RUNNER_NAME_CAP - 1] || request->file[PATH_MAX - 1] ||
+	    request->from[PATH_MAX - 1])
+		return false;
+	switch (request->kind) {
+	case RUNNER_VERIFY:
+		return n_fds == RUNNER_FDS_MAX;
+	case RUNNER_OPEN:
+	case RUNNER_OPEN_FOLDER:
+		return n_fds == 1;
+	case RUNNER_READ:
+		return n_fds <= 1;
+	case RUNNER_KEEP:
+		return !n_fds;
+	default:
+		return false;
+	}
+}
+
 static void obey_request(struct process *p, struct arrived *a)
 {
-	const struct runner_request *request = &a->request;
-
-	if (request->kind >= RUNNER_KINDS || request->zone[RUNNER_NAME_CAP - 1] ||
-	    request->file[PATH_MAX - 1] || request->from[PATH_MAX - 1])
+	if (!runner_request_is_right(&a->request, a->n_fds))
 		return;
-	if (request->kind == RUNNER_READ)
+	switch (a->request.kind) {
+	case RUNNER_READ:
 		read_runner_config(p, a->n_fds ? a->fds[0] : -1);
-	else if (request->kind == RUNNER_KEEP)
+		break;
+	case RUNNER_KEEP:
 		keep_runner_config(p);
-	else if (request->kind != RUNNER_VERIFY && a->n_fds == 1)
-		open_for_daemon(p, a);
-	else if (request->kind == RUNNER_VERIFY && a->n_fds == RUNNER_FDS_MAX)
+		break;
+	case RUNNER_VERIFY:
 		start_child(p, a);
+		break;
+	default:
+		open_for_daemon(p, a);
+	}
 }
 
 /* False: the daemon has ended. */

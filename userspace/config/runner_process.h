@@ -33,6 +33,10 @@ struct runner_request {
 	char from[PATH_MAX]; /* RUNNER_OPEN: the file that includes it, or "" */
 };
 
+/* True if the request, which came with n_fds descriptors, is one: its kind is known, has as many of
+ * them as it needs, and each text has an end. Pure. */
+bool runner_request_is_right(const struct runner_request *request, unsigned int n_fds);
+
 /* On the channel, once; of an open with the descriptor, if the code is 0. */
 struct runner_reply {
 	int32_t code; /* 0, or a negative code: it was not started */
