@@ -8,18 +8,21 @@ import itertools
 import os
 import shutil
 import signal
+import socket
 import threading
 
 import dns.rcode
 import pytest
 
 from dnstree import ALLOW, ask, codes, query, records
-from netlab import BIN, TOOLS, V4, has_ended, process_of, status_of, threads_of, wait_for
+from netlab import (BIN, CLIENT4, ROOT, TOOLS, V4, has_ended, process_of, run, status_of, texts,
+                    threads_of, wait_for)
 from upstreams import Netns, Scripted, address_answer
 
 UPSTREAM = "127.0.0.9"
 FORWARDING = {"allow": ALLOW, "forward": [UPSTREAM], "query-localhost": True}
 ANSWER = ["A 192.0.2.80"]
+WWW = ["192.0.2.80", "192.0.2.81"]
 
 
 @pytest.fixture(name="upstream")
@@ -183,6 +186,28 @@ def test_nonsense_ends_it(lab, poisoned, upstream):
     assert answered(lab, "other.lab.")
     assert state(poisoned)["process_restarts"] == 2
     assert "make no sense" in poisoned.log()
+
+
+@pytest.mark.parametrize("how", ["octets", "words", "heads"])
+def test_memory_that_changes_under_the_reader(lab, daemon, upstream, tmp_path, how):
+    """A process that was taken over writes into the shared memory while volleyd reads it: rings,
+    counters, the lists of upstreams. volleyd serves its zones, tells its numbers, and goes on."""
+    library = tmp_path / "scribble.so"
+    run("gcc", "-O1", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/scribble.c")
+    daemon.env = {"LD_PRELOAD": str(library), "SCRIBBLE": how}
+    daemon.start(recursion=FORWARDING, metrics={"listen": f"{V4}@9253"},
+                 dnstap={"file": str(tmp_path / "tap")})
+    with lab.socket("c", socket.AF_INET, socket.SOCK_DGRAM) as asker:
+        asker.bind((CLIENT4, 0))
+        for i in range(250):
+            for k in range(8):
+                asker.sendto(query(f"n{i}-{k}.upstream.test").to_wire(), (V4, 53))
+            assert texts(lab.ask("www.example.com")) == WWW
+            if i % 20 == 0:
+                assert daemon.result("stats") and daemon.status()
+                assert daemon.result("zone list") is not None
+                daemon.result("resolver infra")
+    assert daemon.process.poll() is None
 
 
 def test_growth_ends_it(lab, poisoned, upstream):
