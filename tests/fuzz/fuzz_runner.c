@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A request to the runner, as a daemon that was broken into could send it: the first octet is the
- * number of descriptors, the second one chooses how the rest is laid out: as the whole struct, or as
- * a kind, a path and the path of the file that includes it. Paths that begin with '@' are in the
+ * number of descriptors, the second one chooses how the rest is laid out: as the whole struct, or
+ * as a kind, a path and the path of the file that includes it. Paths that begin with '@' are in the
  * folder of the test. If the request is right, its file is opened by a configuration that names a
  * zone file, keys and a pattern: never the secret beside them, and never a file elsewhere.
  */

@@ -27,6 +27,7 @@ def roots(daemon, tmp_path):
     open_to_all(daemon.folder, 0o755)
     folder = tmp_path / "roots"
     folder.mkdir(0o700)
+    daemon.path = folder / "volley.yaml"
     return folder
 
 
@@ -95,6 +96,30 @@ def test_zone_files(lab, daemon, roots):
     daemon.ctl("zone", "reload")
     assert has_served(lab, "d.test", "192.0.2.10")
     assert daemon.degraded() == ""
+
+
+@pytest.mark.parametrize("of", ["file", "folder", "included"])
+def test_a_configuration_of_the_daemons_user(lab, daemon, roots, tmp_path, of):
+    """A volleyd that was broken into could have a new one name any file: it counts for none that
+    its user may not read. The configuration of the start did."""
+    files = {name: private(write_zone(roots / f"{name}.zone")) for name in ("a.test", "b.test")}
+    more = tmp_path / "own" if of == "included" else roots / "more"
+    more.mkdir()
+    (more / "z.yaml").write_text("{}", encoding="ascii")
+    if of == "included":
+        os.chown(more, NOBODY, NOBODY)
+    if of == "folder":
+        daemon.path = daemon.folder / "volley.yaml"
+    sections = {"include": str(more / "*.yaml")}
+    start(daemon, zones=[zone("a.test", files["a.test"])], **sections)
+    assert has_served(lab, "a.test", "192.0.2.10")
+    daemon.configure(interfaces=None, zones=[zone("b.test", files["b.test"])], **sections)
+    private(daemon.path)
+    if of == "file":
+        os.chown(daemon.path, NOBODY, NOBODY)
+    assert daemon.ctl("zone", "reload", check=False).returncode
+    assert "volleyd's user could have written it" in daemon.log()
+    assert has_served(lab, "a.test", "192.0.2.10") and not texts(lab.ask("www.b.test"))
 
 
 def test_what_no_configuration_names(lab, daemon, roots, tmp_path):

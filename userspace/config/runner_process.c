@@ -27,6 +27,7 @@
 #include "base/peer_end.h"
 #include "base/kernel.h"
 #include "base/sandbox.h"
+#include "base/trusted_open.h"
 #include "config/runner_files.h"
 #include "config/verify.h"
 
@@ -58,6 +59,7 @@ struct process {
 	struct commands sets[COMMANDS_SETS];
 	struct runner_files files[COMMANDS_SETS];
 	struct runner_opener opener;
+	bool has_rights; /* CAP_DAC_READ_SEARCH, perhaps */
 	unsigned int n_children;
 };
 
@@ -135,6 +137,54 @@ static const struct verify *find_runner_command(const struct process *p, uint64_
 	return found;
 }
 
+/* True if the daemon's user could have written the file, or put it there. */
+static bool is_daemons_file(const char *path)
+{
+	bool is_askers = true;
+	int fd = trusted_open(path, TRUSTED_FILE, &is_askers);
+
+	if (fd < 0)
+		return true;
+	close(fd);
+	return is_askers;
+}
+
+/* The first part of the configuration that is of the daemon's user; NULL: there is none. */
+static const char *find_daemons_part(const struct process *p, const struct config *config, int text)
+{
+	struct stat st;
+
+	if (!geteuid())
+		return NULL;
+	if (text >= 0 && (fstat(text, &st) || st.st_uid == geteuid()))
+		return "a text that was passed";
+	if (text < 0 && is_daemons_file(p->path))
+		return p->path;
+	for (uint32_t i = 0; i < config->n_files; i++)
+		if (strcmp(config->files[i], p->path) != 0 && is_daemons_file(config->files[i]))
+			return config->files[i];
+	return NULL;
+}
+
+/*
+ * A daemon that was broken into could make such a configuration name any file of the host. That of
+ * the start was read before the daemon had read anything of strangers.
+ */
+static void check_operator(struct process *p, const struct config *config, int text)
+{
+	const char *part = p->has_rights ? find_daemons_part(p, config, text) : NULL;
+
+	if (!part)
+		return;
+	p->has_rights = false;
+	log_warn("%s: volleyd's user could have written it: files that this user may not read are "
+		 "not opened any more: let the file and its folder belong to root, and start "
+		 "volleyd again",
+		 part);
+	if (privilege_drop_all())
+		_exit(EXIT_FAILURE);
+}
+
 /* The daemon's user must not be able to make a text with commands of its own. */
 static void read_runner_config(struct process *p, int fd)
 {
@@ -151,6 +201,7 @@ static void read_runner_config(struct process *p, int fd)
 	else if (memory_file_is_of_owner(fd, p->path))
 		code = config_load_as(&config, fd, p->path, p->path, err, sizeof(err));
 	if (!code) {
+		check_operator(p, config, fd);
 		code = collect_commands(next, config);
 		if (!code)
 			code = runner_files_collect(files, &p->opener, config);
@@ -445,7 +496,7 @@ static int open_process(struct process *p, const struct config *config, bool is_
 
 int runner_serve(int fd, struct config *config, bool is_next)
 {
-	struct process p = { .fd = fd };
+	struct process p = { .fd = fd, .has_rights = true };
 	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
 	int err = open_process(&p, config, is_next);
 
