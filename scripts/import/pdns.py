@@ -284,6 +284,7 @@ class Pdns(Server):
                                      database.keys.get(at, ()))
             given.records = lambda domain=domain: database.records(domain)
             given.catalog = (domain.catalog or "").lower().rstrip(".")
+            given.servers = database.servers
             given.options = pdns_zones.options_of(domain.options)
             given.has_dnssec = self.is_on(prefix + "dnssec")
             yield given

@@ -3,6 +3,7 @@
 """The tables of a SQLite file of PowerDNS, in the forms of its releases 3.4 to 5.0. The file is
 opened for reading only; its views and triggers are not run."""
 import collections
+import functools
 import os
 import sqlite3
 import stat
@@ -101,6 +102,19 @@ class Database:
                       "disabled",
                       where="WHERE domain_id = ? ORDER BY id",
                       values=(domain.id, )))
+
+    @functools.cached_property
+    def servers(self):
+        """{name of a name server, without its last dot: [its addresses]}, of all zones."""
+        found = {}
+        for name, address in self.rows(
+                "records",
+                "name",
+                "content",
+                where="WHERE type IN ('A', 'AAAA') AND name IN "
+                "(SELECT content FROM records WHERE type = 'NS') ORDER BY name, content"):
+            found.setdefault((name or "").lower(), []).append(address or "")
+        return found
 
     def tsig_keys(self):
         return list(self.rows("tsigkeys", "name", "algorithm", "secret", where="ORDER BY name"))

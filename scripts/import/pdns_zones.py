@@ -14,6 +14,7 @@ import time
 import pdns_records
 import source
 import table
+import values
 from pdns_signing import Signer, write
 from result import LEFT, NOTE
 
@@ -39,7 +40,7 @@ class Given:
         self.kind = KINDS.get((kind or "").upper())
         self.raw_kind, self.meta = kind, {}
         self.records = self.file = self.catalog = None
-        self.options = {}
+        self.options, self.servers = {}, {}
         for word, content in meta:
             self.meta.setdefault(word, []).append(content)
 
@@ -183,26 +184,24 @@ class Zones:
             result.rule(given.node("TSIG-ALLOW-AXFR"), zone, "allow-transfer", "", name)
 
     def add_auto_ns(self, given, zone):
-        """The addresses of the zone's name servers, as far as the zone has them."""
-        names = {
-            record.content.lower().rstrip(".")
-            for record in self.records(given)
-            if record.type == "NS" and record.name.lower() == given.name.lower()
-        }
+        """The addresses of the zone's name servers, as far as the database has them."""
+        node, names = given.node("ALLOW-AXFR-FROM"), self.server_names(given)
         if not names:
-            self.result.hole(given.node("ALLOW-AXFR-FROM"),
-                             "AUTO-NS: the database has no NS records of the zone")
-        found = {name: [] for name in sorted(names)}
-        for record in self.records(given):
-            if record.type in ("A", "AAAA") and record.name.lower() in found:
-                found[record.name.lower()].append(record.content)
-        for name, addresses in found.items():
-            for address in addresses:
-                self.result.rule(given.node("ALLOW-AXFR-FROM"), zone, "allow-transfer", address)
-            if not addresses:
+            self.result.hole(node, "AUTO-NS: the database has no NS records of the zone")
+        for name in names:
+            for address in given.servers.get(name, ()):
+                self.result.rule(node, zone, "allow-transfer", address)
+            if name not in given.servers:
                 self.result.hole(
-                    given.node("ALLOW-AXFR-FROM"),
-                    f"AUTO-NS: give the addresses of {name} to zones[].allow-transfer")
+                    node, f"AUTO-NS: give the addresses of {name} to zones[].allow-transfer")
+
+    def server_names(self, given):
+        """The names in the zone's own NS records, without their last dots."""
+        return sorted({
+            record.content.lower().rstrip(".")
+            for record in self.records(given) if record.type == "NS" and
+            record.name.lower() == given.name.lower() and not record.is_disabled
+        })
 
     def records(self, given):
         if callable(given.records):
@@ -222,16 +221,57 @@ class Zones:
                                  "PowerDNS does not notify for this zone")
             return
         keys = given.words("TSIG-ALLOW-AXFR")[:1] if server.is_on("send-signed-notify") else []
-        for address in (*server.words("also-notify"), *own):
-            node = given.node("ALSO-NOTIFY") if address in own else server.node("also-notify")
+        for address in (*server.words("also-notify"), *own, *self.servers(given)):
+            node = given.node("ALSO-NOTIFY" if address in own else "NS")
+            if address in server.words("also-notify"):
+                node = server.node("also-notify")
             name = self.result.remote(node,
                                       server.address(address),
                                       source=server.sources(),
                                       key=keys[0] if keys else None)
             if name:
                 self.result.append(node, zone, "notify", name)
-        if server.text("only-notify"):
-            server.tell_notify(given)
+                self.allow_notified(given, zone, server.address(address).partition("@")[0])
+
+    def servers(self, given):
+        """The addresses of the NS records that PowerDNS notifies, except its own."""
+        if not self.server.text("only-notify"):
+            return []
+        if given.records is None:
+            self.server.tell_notify(given)
+        for name in self.server_names(given):
+            if name not in given.servers:
+                self.result.gather(
+                    LEFT, given.node("NS"), f"PowerDNS looks up the address of {name}, and "
+                    "notifies it: give zones[].notify a remote for it")
+        found = [
+            address for name in self.server_names(given) for address in given.servers.get(name, ())
+            if self.is_notified(address)
+        ]
+        if found and {"0.0.0.0", "::"} & set(self.server.words("local-address")):
+            self.result.gather(
+                NOTE, given.node("NS"), "one of the servers of the NS records may be this host: "
+                "then take its address out of remotes")
+        return found
+
+    def is_notified(self, address):
+        server = self.server
+        masks = [word for word in server.words("only-notify") if not word.startswith("!")]
+        out = [word[1:] for word in server.words("only-notify") if word.startswith("!")]
+        own = [server.address(word).partition("@")[0] for word in server.words("local-address")]
+        prefixes = [list(filter(values.prefix, words)) for words in (masks, out)]
+        return bool(values.address(address)) and address not in own and \
+            values.is_within(address, prefixes[0]) and not values.is_within(address, prefixes[1])
+
+    def allow_notified(self, given, zone, address):
+        """PowerDNS lets a server that it has just notified transfer the zone."""
+        rules = [rule for rule in zone.get("allow-transfer", ()) if " " not in rule]
+        if self.server.is_on("disable-axfr") or values.is_within(address, rules):
+            return
+        self.result.rule(given.node("notify"), zone, "allow-transfer", address)
+        self.result.gather(
+            NOTE, given.node("notify"), "servers that are notified may transfer the "
+            "zone, as PowerDNS allows it for some time after each NOTIFY")
 
     def add_updates(self, given, zone):
         server = self.server

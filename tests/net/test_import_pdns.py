@@ -188,6 +188,7 @@ dnsupdate=yes
 allow-dnsupdate-from=
 default-soa-edit-signed=EPOCH
 max-tcp-connections=100
+only-notify=0.0.0.0/0, !192.0.2.77
 """
 
 
@@ -198,10 +199,13 @@ def test_metadata(peer):
         (SECRET, ))
     zone = [("", "SOA", "ns1 hostmaster 7 3600 600 86400 60"), ("", "NS", "ns1.p.lab"),
             ("ns1", "A", "192.0.2.3")]
-    peer.zone("p.lab", zone, "MASTER", [("ALLOW-AXFR-FROM", "AUTO-NS"),
-                                        ("ALLOW-AXFR-FROM", "2001:db8::/32"),
-                                        ("TSIG-ALLOW-AXFR", "xfr.lab"),
-                                        ("ALSO-NOTIFY", "[2001:db8::9]:5302")])
+    more = [("", "NS", "ns7.p.lab"), ("ns7", "A", "192.0.2.77"), ("", "NS", "own.p.lab"),
+            ("own", "A", V4)]
+    peer.zone("q.lab", [zone[0], ("", "NS", "ns.away.lab")], "MASTER")
+    peer.zone("p.lab", zone + more, "MASTER", [("ALLOW-AXFR-FROM", "AUTO-NS"),
+                                               ("ALLOW-AXFR-FROM", "2001:db8::/32"),
+                                               ("TSIG-ALLOW-AXFR", "xfr.lab"),
+                                               ("ALSO-NOTIFY", "[2001:db8::9]:5302")])
     peer.zone("n.lab", zone, "NATIVE", [("ALLOW-DNSUPDATE-FROM", "10.0.0.0/8"),
                                         ("TSIG-ALLOW-DNSUPDATE", "xfr.lab"),
                                         ("SOA-EDIT", "INCREMENT-WEEKS"), ("X-OWNER", "me")])
@@ -216,12 +220,20 @@ def test_metadata(peer):
     status, config, said = imported(peer)
     assert status == 3, said
     zones, remotes = settings(config), {one["name"]: one for one in config["remotes"]}
-    assert sorted(zones) == ["consumer.lab", "m.lab", "n.lab", "p.lab", "producer.lab", "s.lab"]
-    assert zones["p.lab"]["allow-transfer"] == [
-        "192.0.2.128/25", "192.0.2.3", "2001:db8::/32", "key xfr.lab."
+    assert sorted(zones) == [
+        "consumer.lab", "m.lab", "n.lab", "p.lab", "producer.lab", "q.lab", "s.lab"
     ]
+    assert zones["p.lab"]["allow-transfer"] == [
+        "192.0.2.128/25", "192.0.2.3", "192.0.2.77", "192.0.2.53", "2001:db8::/32", "key xfr.lab.",
+        "192.0.2.99", "192.0.2.98"
+    ], "those of AUTO-NS, and those that are notified"
+    assert len(zones["q.lab"]["notify"]) == 2 and zones["q.lab"]["allow-transfer"] == [
+        "192.0.2.128/25", "192.0.2.99", "192.0.2.98"
+    ]
+    assert any("q.lab: NS: left out: PowerDNS looks up the address of ns.away.lab" in line
+               for line in said)
     assert [remotes[name]["address"][0] for name in zones["p.lab"]["notify"]] == \
-        ["192.0.2.99", "192.0.2.98@5301", "2001:db8::9@5302"]
+        ["192.0.2.99", "192.0.2.98@5301", "2001:db8::9@5302", "192.0.2.3"]
     assert all(remotes[name]["key"] == "xfr.lab." for name in zones["p.lab"]["notify"])
     assert zones["n.lab"]["allow-update"] == ["10.0.0.0/8 key xfr.lab."
                                               ] and "notify" not in zones["n.lab"]
@@ -378,18 +390,15 @@ def test_bind(tmp_path):
     (tmp_path / "one.zone").write_text("$TTL 60\n@ SOA . . 1 1 1 1 1\n NS .\n")
     (tmp_path / "pdns.conf").write_text(
         f"launch=bind\nbind-config={tmp_path}/named.conf\nbind-dnssec-db={tmp_path}/keys.sqlite3\n"
-        "primary=yes\n"
-    )
+        "primary=yes\n")
     with sqlite3.connect(tmp_path / "keys.sqlite3") as keys:
         keys.executescript(
             (SCHEMA.parent / "bind-dnssec.schema.sqlite3.sql").read_text(encoding="ascii"))
         keys.execute(
             "INSERT INTO cryptokeys (domain, flags, active, published, content) VALUES "
             "('one.lab', 257, 1, 1, ?)", (new_key(), ))
-        keys.execute(
-            "INSERT INTO domainmetadata (domain, kind, content) "
-            "VALUES ('one.lab', 'NSEC3PARAM', '1 0 0 -')"
-        )
+        keys.execute("INSERT INTO domainmetadata (domain, kind, content) "
+                     "VALUES ('one.lab', 'NSEC3PARAM', '1 0 0 -')")
     done = run(BIN / "volleyctl",
                "import",
                tmp_path / "pdns.conf",
