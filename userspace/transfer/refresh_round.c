@@ -71,24 +71,13 @@ void refresh_round_end(struct secondary_zone *s)
 	s->place = NULL;
 }
 
-/* "hidden 192.0.2.1@53" */
-static void name_peer(const struct refresh_round *r, char *out, size_t cap)
-{
-	char text[PORT_ADDR_TEXT_CAP];
-
-	snprintf(out, cap, "%s %s", r->remote->name, port_addr_text(&r->peer->addr, text));
-}
-
 static void note_round_error(struct refresh_round *r, const char *format, va_list args)
 {
-	char *at = r->s->error;
-	size_t n, cap = sizeof(r->s->error);
+	char text[PORT_ADDR_TEXT_CAP], why[256];
 
-	name_peer(r, at, cap);
-	n = strlen(at);
-	n += (size_t)snprintf(at + n, cap - n, ": ");
-	if (n < cap)
-		vsnprintf(at + n, cap - n, format, args);
+	vsnprintf(why, sizeof(why), format, args);
+	sentence_set(&r->s->error, "%s %s: %s", r->remote->name,
+		     port_addr_text(&r->peer->addr, text), why);
 }
 
 void refresh_round_next(struct refresh_round *r, const char *format, ...)
@@ -112,11 +101,13 @@ static void end_round_current(struct refresh_round *r)
 
 void refresh_round_is_current(struct refresh_round *r)
 {
+	char text[PORT_ADDR_TEXT_CAP];
+
 	r->was_current = true;
 	if (r->known.expire_left_s > r->current_expire_left_s)
 		r->current_expire_left_s = r->known.expire_left_s;
 	r->known = nothing_known;
-	name_peer(r, r->s->remote, sizeof(r->s->remote));
+	sentence_set(&r->s->remote, "%s %s", r->remote->name, port_addr_text(&r->peer->addr, text));
 	peer_is_alive(r->peer);
 	refresh_round_hang_up(r);
 	if (secondary_is_notified_of_newer(r->s)) { /* another primary may have it */
@@ -333,9 +324,9 @@ static bool find_round_next(struct refresh_round *r)
 			if (is_to_be_asked(r, r->peer, now_ns))
 				return true;
 			r->primaries[r->at_primary].has_failed = true;
-			if (!*r->s->error)
-				snprintf(r->s->error, sizeof(r->s->error),
-					 "%s has not answered lately", r->remote->name);
+			if (!sentence_is_set(&r->s->error))
+				sentence_set(&r->s->error, "%s has not answered lately",
+					     r->remote->name);
 		}
 	}
 	return false;
@@ -356,7 +347,7 @@ static int place_of_round(const struct secondary_zone *s, const struct remote *r
 {
 	if (s->notified_by.family && remote_has(remote, &s->notified_by))
 		return 0;
-	return strcmp(remote->name, s->last_failed) ? 1 : 2;
+	return strcmp(remote->name, sentence_text(&s->last_failed)) ? 1 : 2;
 }
 
 static void line_up(struct refresh_round *r)
@@ -418,7 +409,7 @@ static void start_round(struct secondary_zone *s)
 	r->wants = wants_of_round(s);
 	s->wants_next = SECONDARY_WANTS_NEWER;
 	s->is_asked_next = false;
-	s->error[0] = '\0';
+	sentence_clear(&s->error);
 	s->round = r;
 	refresh_round_step(r, ask_next);
 }

@@ -122,7 +122,7 @@ static void report_left_out(const struct refresh_round *r)
 		return;
 	(void)name_to_text(name, sizeof(name), r->s->zone->apex);
 	log_warn("zone %s: %s: records that are left out: %" PRIu64 "; the first: %s", name,
-		 r->s->remote, r->in->n_left_out, r->in->left_out);
+		 sentence_text(&r->s->remote), r->in->n_left_out, r->in->left_out);
 }
 
 /* The transfer is complete: control owns it from now on. */
@@ -136,7 +136,6 @@ static void deliver(struct refresh_round *r)
 		.kind = r->in->is_whole ? TRANSFER_ZONE : TRANSFER_CHANGES,
 		.apex = s->zone->apex,
 		.apex_len = s->zone->apex_len,
-		.remote = s->remote,
 		.builder = r->builder,
 		.serial = r->in->new_serial,
 		.sets = r->sets,
@@ -148,8 +147,8 @@ static void deliver(struct refresh_round *r)
 	if (r->known.expire_left_s < expire_s)
 		expire_s = r->known.expire_left_s;
 	event.expires_wall_s = event.checked_wall_s + expire_s;
-	snprintf(s->remote, sizeof(s->remote), "%s %s", r->remote->name,
-		 port_addr_text(&r->peer->addr, text));
+	sentence_set(&s->remote, "%s %s", r->remote->name, port_addr_text(&r->peer->addr, text));
+	event.remote = sentence_text(&s->remote);
 	report_left_out(r);
 	s->settles_checked_s = event.checked_wall_s;
 	s->settles_expires_s = event.expires_wall_s;

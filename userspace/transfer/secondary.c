@@ -140,7 +140,7 @@ static void on_expiry(void *user)
 		.kind = TRANSFER_EXPIRED,
 		.apex = s->zone->apex,
 		.apex_len = s->zone->apex_len,
-		.remote = s->remote,
+		.remote = sentence_text(&s->remote),
 	};
 
 	if (transfer_emit(s->t, &event))
@@ -265,7 +265,7 @@ static void end_secondary_current(struct secondary_zone *s)
 		.kind = TRANSFER_CHECKED,
 		.apex = s->zone->apex,
 		.apex_len = s->zone->apex_len,
-		.remote = s->remote,
+		.remote = sentence_text(&s->remote),
 		.checked_wall_s = s->t->now.wall_s,
 	};
 	struct soa_times times;
@@ -281,7 +281,7 @@ static void end_secondary_current(struct secondary_zone *s)
 		event.expires_wall_s = s->expires_wall_s;
 	s->checked_wall_s = event.checked_wall_s;
 	s->n_failed = 0;
-	s->error[0] = '\0';
+	sentence_clear(&s->error);
 	if (s->is_prompted)
 		be_quiet(s);
 	set_expiry(s, event.expires_wall_s);
@@ -296,14 +296,13 @@ static void end_failed(struct secondary_zone *s)
 
 	for (uint32_t i = 0; s->round && i < s->round->n_primaries; i++) {
 		if (s->round->primaries[i].has_failed)
-			strncpy(s->last_failed, s->round->primaries[i].remote->name,
-				sizeof(s->last_failed) - 1);
+			sentence_set(&s->last_failed, "%s", s->round->primaries[i].remote->name);
 	}
-	if (!*s->error)
-		strcpy(s->error, "no primary is left to ask");
+	if (!sentence_is_set(&s->error))
+		sentence_set(&s->error, "no primary is left to ask");
 	if (!s->n_failed) {
 		(void)name_to_text(name, sizeof(name), s->zone->apex);
-		log_warn("zone %s: %s", name, s->error);
+		log_warn("zone %s: %s", name, sentence_text(&s->error));
 	}
 	set_secondary_retry(s);
 }
@@ -338,8 +337,8 @@ static void settle_secondary(struct secondary_zone *s)
 	s->n_failed = 0;
 	s->n_futile = 0;
 	s->quiet_until_ns = 0;
-	s->last_failed[0] = '\0';
-	s->error[0] = '\0';
+	sentence_clear(&s->last_failed);
+	sentence_clear(&s->error);
 	s->checked_wall_s = s->settles_checked_s;
 	set_expiry(s, s->settles_expires_s);
 	if (secondary_times(s, &times))
@@ -359,7 +358,7 @@ void secondary_settled(struct transfer_zone *zone, int code)
 	if (!code) {
 		settle_secondary(s);
 	} else {
-		snprintf(s->error, sizeof(s->error), "%s: %s", s->remote, err_text(code));
+		sentence_set(&s->error, "%s: %s", sentence_text(&s->remote), err_text(code));
 		s->round->primaries[s->round->at_primary].has_failed = true;
 		end_failed(s);
 	}
@@ -457,6 +456,9 @@ void secondary_drop_zone(struct transfer_zone *zone)
 	refresh_round_end(s);
 	timer_fini(&s->next);
 	timer_fini(&s->expiry);
+	sentence_clear(&s->last_failed);
+	sentence_clear(&s->error);
+	sentence_clear(&s->remote);
 	free(s);
 	zone->secondary = NULL;
 }
@@ -474,6 +476,6 @@ void secondary_status(const struct transfer_zone *zone, struct transfer_status *
 	out->expires_wall_s = s->expires_wall_s;
 	if (s->round && s->round->exchange)
 		out->n_bytes = exchange_bytes(s->round->exchange);
-	memcpy(out->error, s->error, sizeof(out->error));
-	memcpy(out->remote, s->remote, sizeof(out->remote));
+	snprintf(out->error, sizeof(out->error), "%s", sentence_text(&s->error));
+	snprintf(out->remote, sizeof(out->remote), "%s", sentence_text(&s->remote));
 }

@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sentence.h"
 #include "port/addr.h"
 #include "transfer/exchange.h"
 #include "transfer/peer.h"
@@ -103,9 +104,9 @@ struct secondary_zone {
 	uint32_t n_failed;            /* failed rounds in a row */
 	uint32_t n_futile;            /* rounds for a NOTIFY in a row that found nothing newer */
 	uint64_t quiet_until_ns;      /* no NOTIFY begins a round before this time */
-	char last_failed[64];         /* the remote that the next round asks last, or "" */
-	char error[256];
-	char remote[128];
+	struct sentence last_failed;  /* the remote that the next round asks last */
+	struct sentence error;        /* of the last round */
+	struct sentence remote;       /* that gave the zone, or said that it has nothing newer */
 };
 
 /* The result of a round. */

@@ -483,7 +483,7 @@ static void a_reply_of_another_time_is_none(void **state)
 	answer_at(SERIAL, 301);
 	move_on(10 * S);
 	assert_int_equal(secondary()->n_failed, 1);
-	assert_non_null(strstr(secondary()->error, "clocks"));
+	assert_non_null(strstr(sentence_text(&secondary()->error), "clocks"));
 	assert_int_equal(t.counters.tsig_bad, 1);
 }
 
