@@ -72,9 +72,10 @@ int loop_open(struct transfer *t)
 
 static void drop_zones(struct transfer *t)
 {
-	struct transfer_zone *zone;
+	struct transfer_zone *zone = transfer_zones_next(&t->zones, NULL), *next;
 
-	while ((zone = transfer_zones_next(&t->zones, NULL))) {
+	for (; zone; zone = next) {
+		next = transfer_zones_next(&t->zones, zone); /* searches from there, not anew */
 		secondary_drop_zone(zone);
 		primary_drop_zone(t, zone);
 		transfer_zones_remove(&t->zones, zone);

@@ -39,7 +39,7 @@ struct transfer_zone *transfer_zones_find(const struct transfer_zones *zones, co
 int transfer_zones_insert(struct transfer_zones *zones, struct transfer_zone *zone)
 	__attribute__((warn_unused_result));
 void transfer_zones_remove(struct transfer_zones *zones, struct transfer_zone *zone);
-/* The next zone, in no order; @zone NULL: the first. For a walk that removes nothing. */
+/* The next zone, in no order; @zone NULL: the first. A walk may remove the zones before @zone. */
 struct transfer_zone *transfer_zones_next(const struct transfer_zones *zones,
 					  const struct transfer_zone *zone);
 /* Takes a reference to the settings. NULL: no memory. Any thread. */
