@@ -228,7 +228,8 @@ static bool copy_items(const struct words_level *level, const struct words_child
 	struct words_level below;
 	bool is_whole = true;
 
-	words_level_below(&below, level, child);
+	if (n) /* the search for its keys takes longer than all else of a zone */
+		words_level_below(&below, level, child);
 	for (uint32_t i = 0; i < n && is_whole; i++)
 		for (unsigned int k = 0; k < below.n && is_whole; k++)
 			is_whole = fields_copy_one(&below, &below.children[k],
