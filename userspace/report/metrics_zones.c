@@ -57,7 +57,7 @@ static void put_each(const struct zones_entry *const *told, size_t n, uint64_t n
 	EACH("zone_serial", "serial number of the version that is served", entry->zone,
 	     zone_serial(entry->zone))
 	EACH("zone_records", "its records", entry->zone, zone_n_records(entry->zone))
-	EACH("zone_memory_bytes", "its memory", entry->zone, zone_memory_bytes(entry->zone))
+	EACH("zone_memory_bytes", "its memory", entry->zone, zones_memory_bytes(entry))
 	EACH("zone_loaded_timestamp_seconds", "when it was loaded", entry->zone,
 	     entry->loaded_wall_s)
 	EACH("zone_expires_timestamp_seconds",

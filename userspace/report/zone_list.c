@@ -101,7 +101,7 @@ static json_t *make_zone_row(const struct zones_entry *entry, const struct trans
 		json_put_int(o, "serial", zone_serial(entry->zone));
 		json_put_int(o, "records", zone_n_records(entry->zone));
 		json_put_int(o, "names", zone_n_names(entry->zone));
-		json_put_int(o, "memory_bytes", zone_memory_bytes(entry->zone));
+		json_put_int(o, "memory_bytes", zones_memory_bytes(entry));
 		json_put_int(o, "load_ms", entry->load_ns / CLOCK_NS_PER_MS);
 		json_put_int(o, "loaded_at", entry->loaded_wall_s);
 	}

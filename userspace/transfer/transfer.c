@@ -171,6 +171,14 @@ int transfer_put_zone(struct transfer *t, const uint8_t *apex, const struct conf
 	return 0;
 }
 
+/* The place in the table, the rounding of malloc(), and the name of the last remote. */
+size_t transfer_zone_bytes(unsigned int apex_len, bool is_secondary)
+{
+	const size_t zone = sizeof(struct transfer_zone) + apex_len + 2 * sizeof(void *) + 16;
+
+	return is_secondary ? zone + sizeof(struct secondary_zone) + 2 * sizeof(void *) + 64 : zone;
+}
+
 /* A call about one zone. */
 struct call_word {
 	struct call call;

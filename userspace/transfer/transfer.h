@@ -56,6 +56,8 @@ int transfer_check(const struct config *config, char *err, size_t err_cap)
 int transfer_put_zone(struct transfer *t, const uint8_t *apex, const struct config_zone *zone,
 		      const struct transfer_past *past) __attribute__((warn_unused_result));
 void transfer_drop_zone(struct transfer *t, const uint8_t *apex);
+/* The memory of a zone here while nothing goes on, with an apex of so many octets. Pure. */
+size_t transfer_zone_bytes(unsigned int apex_len, bool is_secondary);
 
 /*
  * Control has settled the event of this zone. @code 0: the version of the event is served. Else it

@@ -147,6 +147,13 @@ int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int ap
  */
 int zones_rebuild_names(struct zones *zones, bool forgives) __attribute__((warn_unused_result));
 
+/*
+ * The memory of a zone: its content, with the changes since its image was made, its entry here and
+ * in the transfer thread, its places in tables, and what goes on with it here. Without keys, and
+ * without a transfer under way. O(1), except during a compaction.
+ */
+size_t zones_memory_bytes(const struct zones_entry *entry);
+
 /* The number of names in all served zones, with empty non-terminals. O(zones). */
 uint64_t zones_n_names(const struct zones *zones);
 

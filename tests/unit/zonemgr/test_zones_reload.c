@@ -3,7 +3,9 @@
 /* A reload of many zones costs those that have changed: which files are read, which settings are
  * told, and whether all zones are published. */
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
+#include <sched.h>
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
@@ -11,6 +13,8 @@
 #include "zonemgr/file_checks.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zonemgr.h"
+#include "transfer/transfer.h"
+#include "zone/image.h"
 #include "engine/engine.h"
 #include "tests/lib/madezones.h"
 #include "tests/lib/must.h"
@@ -22,12 +26,14 @@
 #define N_ZONES  (2 * FILE_CHECKS_MAX + 100) /* three loads look at their files */
 #define PATH_CAP 128
 #define TEXT_CAP (N_ZONES * 64)
+#define IDLE_MAX 1100 /* octets of an idle zone beside its content */
 
 static struct cache_memory memory;
 static struct engine_data published;
 static struct loader *loader;
 static struct zones *zones;
 static unsigned n_served, n_told;
+static size_t heap_before; /* the start */
 static int code_of_reload;
 static struct config *config;
 
@@ -116,6 +122,22 @@ static void configure(unsigned n, const char *more)
 	run_until(&is_done);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void); /* of libasan, which has no header */
+#endif
+
+/* The octets that the program has from malloc(). */
+static size_t heap_bytes(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return __sanitizer_get_current_allocated_bytes();
+#else
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+#endif
+}
+
 static int open_world(void **state)
 {
 	struct zones_env env = { .published = &published,
@@ -134,6 +156,7 @@ static int open_world(void **state)
 	MUST(!zones_new(&zones, &env));
 	for (unsigned i = 0; i <= N_ZONES; i++)
 		write_zone(i, 1);
+	heap_before = heap_bytes();
 	configure(N_ZONES, "");
 	return n_served == N_ZONES && n_told == N_ZONES ? 0 : -1;
 }
@@ -162,6 +185,34 @@ static int close_world(void **state)
 static uint32_t serial_of(const char *name)
 {
 	return zone_serial(zones_find(zones, name)->zone);
+}
+
+/* The loader's threads free loads some time after they have ended. */
+static size_t zone_bytes_at_rest(size_t most)
+{
+	const uint64_t end_ns = clock_ns() + WAIT_NS;
+	size_t bytes;
+
+	do {
+		bytes = (heap_bytes() - heap_before) / N_ZONES;
+		sched_yield();
+	} while (bytes > most && clock_ns() < end_ns);
+	return bytes;
+}
+
+/* With its share of the configuration's text. */
+static void test_an_idle_zone_costs_its_content(void **state)
+{
+	const struct zones_entry *entry = zones_find(zones, "z500");
+	const size_t content = image_bytes(entry->zone);
+	const size_t told = zones_memory_bytes(entry) - transfer_zone_bytes(entry->apex_len, false);
+	const size_t zone_bytes = zone_bytes_at_rest(content + IDLE_MAX);
+
+	(void)state;
+	print_message("  %zu octets, %zu of them content; %zu are told\n", zone_bytes, content,
+		      told);
+	assert_in_range(zone_bytes, content, content + IDLE_MAX);
+	assert_in_range(told, zone_bytes * 8 / 10, zone_bytes * 12 / 10);
 }
 
 /* What a reload is to cost, and whether all zones are published: then the set is another. */
@@ -298,6 +349,7 @@ static void test_a_stop_during_a_reload(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_idle_zone_costs_its_content),
 		cmocka_unit_test(test_what_has_not_changed_costs_nothing),
 		cmocka_unit_test(test_each_changed_file_is_read),
 		cmocka_unit_test(test_a_missing_file_is_reported),
