@@ -6,7 +6,7 @@ import re
 from netlab import ROOT
 
 PAGES = ("README.md", "docs/installing.md", "docs/serving.md")
-PROGRAMS = ("make", "apt-get", "cp", "dig", "editor", "ip", "journalctl", "podman", "systemctl",
+PROGRAMS = ("make", "apt-get", "cp", "dig", "editor", "ip", "journalctl", "ln", "mkdir", "podman", "systemctl",
             "volleyctl", "volleyd", "xdp-loader")
 COMMAND = re.compile(rf"(?:{'|'.join(PROGRAMS)}|(?:build/bin|scripts)/\S+) ")
 YAML = re.compile(r"(?:# my\.yaml|[a-z]+:)$")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The AppArmor profile of the package: right by its parser, with the capabilities of the unit, and
-wide enough for volleyd's work.
+"""The AppArmor profiles of the package: right by their parser, with the capabilities of the units, and
+wide enough for volleyd's work in one unit; unit.sh tries those of units of their own.
 
 The last is tried in a virtual machine with a kernel of Debian (tests/vm), where AppArmor is in
 force, whatever this machine's kernel has.
@@ -32,23 +32,57 @@ def test_the_parser_takes_it(tree):
     run("apparmor_parser", "--skip-kernel-load", "--skip-cache", tree / "etc/apparmor.d/volleyd")
 
 
-def test_its_capabilities_are_those_of_the_unit(tree):
-    profile = (tree / "etc/apparmor.d/volleyd").read_text("ascii")
-    unit = (units(tree) / "volleyd.service.d/user.conf").read_text("ascii")
-    named = {f"CAP_{word.upper()}" for word in re.findall(r"(?m)^  capability (\w+),$", profile)}
-    assert named == set(re.findall(r"CAP_\w+", unit))
-    assert (re.search(r"(?m)^profile (\w+) ", profile)[1] ==
-            re.search(r"(?m)^AppArmorProfile=-(\w+)$", unit)[1])
+def profiles(tree):
+    """Each profile's lines."""
+    text = (tree / "etc/apparmor.d/volleyd").read_text("ascii")
+    return dict(re.findall(r"(?ms)^profile (\S+) flags=\S+ \{$(.*?)^\}$", text))
 
 
-def test_it_lets_volleyd_write_where_the_unit_does(tree):
-    profile = (tree / "etc/apparmor.d/volleyd").read_text("ascii")
+# A profile, and the files of its unit in their order.
+UNITS = {"volleyd": ("volleyd.service", "volleyd.service.d/user.conf"),
+         "volley-server": ("volleyd.service", "volleyd.service.d/user.conf",
+                           "volleyd.service.d/zz-units.conf"),
+         **{f"volley-{name}": (f"volley-{name}@.service",) for name in ("broker", "runner", "resolver")}}
+
+
+def last_of(key, tree, paths):
+    """The words of a key, as systemd reads them: an empty value forgets those before."""
+    found = set()
+    for path in paths:
+        for value in re.findall(rf"(?m)^{key}=(.*)$", (units(tree) / path).read_text("ascii")):
+            found = found | set(value.split()) if value else set()
+    return found
+
+
+def test_each_profile_has_a_unit(tree):
+    assert set(profiles(tree)) == set(UNITS)
+    for name, paths in UNITS.items():
+        text = (units(tree) / paths[-1]).read_text("ascii")
+        assert re.findall(r"(?m)^AppArmorProfile=(.*)$", text) == [f"-{name}"]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_its_capabilities_are_those_of_the_unit(tree, name):
+    named = {f"CAP_{word.upper()}"
+             for word in re.findall(r"(?m)^  capability (\w+),$", profiles(tree)[name])}
+    for key in ("AmbientCapabilities", "CapabilityBoundingSet"):
+        assert named == last_of(key, tree, UNITS[name])
+
+
+@pytest.mark.parametrize("name", ["volley-server", "volley-broker", "volley-resolver"])
+def test_it_lets_no_other_program_start(tree, name):
+    executed = re.findall(r"(?m)^  (\S+) \w*x\w*,$", profiles(tree)[name])
+    assert executed == (["/usr/libexec/volley/volley-resolver"] if name == "volley-resolver" else [])
+
+
+@pytest.mark.parametrize("name", ["volleyd", "volley-server"])
+def test_it_lets_volleyd_write_where_the_unit_does(tree, name):
     unit = (units(tree) / "volleyd.service").read_text("ascii")
     folders = re.findall(r"(?m)^(State|Logs|Runtime)Directory=(\w+)$", unit)
     assert len(folders) == 3
-    for kind, name in folders:
-        folder = {"State": "/var/lib", "Logs": "/var/log", "Runtime": "@{run}"}[kind]
-        assert re.search(rf"(?m)^  (owner )?{folder}/{name}/\*\* rw", profile), folder
+    for kind, folder in folders:
+        above = {"State": "/var/lib", "Logs": "/var/log", "Runtime": "@{run}"}[kind]
+        assert re.search(rf"(?m)^  (owner )?{above}/{folder}/\*\* rw", profiles(tree)[name]), folder
 
 
 def test_volleyd_works_within_it(monkeypatch):

@@ -25,6 +25,7 @@ from netlab import ROOT, Lab, run, wait_for
 BUILDER, HOST = "builder", "host"
 LONG = "takes long: it is what a developer calls"
 IMAGE = "tests/image"
+UNIT = "tests/deb/unit.sh"
 CARD = "tests/net/test_ways_in.py and tests/vm"
 
 PLAN = {
@@ -50,6 +51,9 @@ PLAN = {
     "cp /usr/share/doc/volley/examples/example.com.zone /etc/volley/": HOST,
     "systemctl reload volleyd": HOST,
     "dig @127.0.0.1 www.example.com A": HOST,
+    "mkdir -p /etc/systemd/system/volleyd.service.d": UNIT,
+    "ln -s /dev/null /etc/systemd/system/volleyd.service.d/zz-units.conf": UNIT,
+    "systemctl daemon-reload && systemctl restart volleyd": UNIT,
     "make image": IMAGE,
     "make test-image": IMAGE,
     "podman load -i build/image/volley-0.1.0.oci.tar": IMAGE,
