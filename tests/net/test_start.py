@@ -3,7 +3,7 @@
 """A start that lacks something names it and the remedy, and never ends without a message."""
 import pytest
 
-from netlab import Daemon, iface
+from netlab import Answered, Daemon, iface, program, wait_for
 
 CAPS = "needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
 
@@ -29,6 +29,32 @@ def test_capabilities_that_are_missing(lab, daemon, caps):
     if "no BPF maps" in daemon.degraded():
         assert f"the driver answers nothing: start with {CAPS.removeprefix('needs ')}" in \
             daemon.log()
+
+
+def test_without_the_capability_to_adopt(lab, daemon):
+    """As in a container without CAP_SYS_ADMIN: all works but what a killed volleyd has left, until it is
+    detached."""
+    before = without("sys_admin")
+    daemon.configure().spawn(before=before).wait_ready()
+    assert daemon.interface()["xdp"] == "native" and not daemon.degraded()
+    with Answered(daemon) as two:
+        for _ in range(2):
+            lab.ask("www.example.com")
+    assert two.by == {"worker": 1, "driver": 1}
+    daemon.ctl("cache", "resize", "24M")
+    with Answered(daemon) as two:
+        for _ in range(2):
+            lab.ask("www.example.com")
+    assert two.by.get("driver") and not daemon.degraded()
+    daemon.kill()
+    daemon.spawn(before=before).wait_ready()
+    assert "s0: an XDP program is attached, which cannot be opened without CAP_SYS_ADMIN" in daemon.degraded()
+    assert lab.ask("www.example.com").answer
+    lab.ip("s", "link", "set", "s0", "xdp", "off")
+    wait_for("it is attached anew", lambda: not daemon.degraded())
+    assert daemon.interface()["xdp"] == "native"
+    daemon.stop()
+    assert program(lab) is None
 
 
 @pytest.mark.parametrize("mode", [None, "0600", "0666"])

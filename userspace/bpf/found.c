@@ -338,6 +338,14 @@ int found_look(struct found *found, int ifindex)
 	return err;
 }
 
+uint32_t found_number(int ifindex)
+{
+	uint32_t id = 0;
+	bool is_generic;
+
+	return read_id(ifindex, &id, &is_generic) ? 0 : id;
+}
+
 void found_close(struct found *found)
 {
 	maps_close(&found->maps);

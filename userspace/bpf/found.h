@@ -63,6 +63,10 @@ struct found {
 int found_look(struct found *found, int ifindex) __attribute__((warn_unused_result));
 void found_close(struct found *found);
 
+/* The number of the program that the kernel runs on the interface, which may be a dispatcher; 0:
+ * there is none, or it cannot be known. Needs no capability. */
+uint32_t found_number(int ifindex);
+
 /* True if a volleyd of any ABI attached it: then a volleyd may replace it. */
 bool found_is_by_daemon(const struct found *found);
 

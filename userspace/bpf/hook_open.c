@@ -180,13 +180,26 @@ static void say_hook_refused(const struct hook *p, int code, char *err, size_t e
 		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, reason);
 }
 
+/* As another's program: the interface is free when it is gone. */
+static int refuse_hook_unknown(const struct hook *p, char *err, size_t err_cap)
+{
+	snprintf(err, err_cap,
+		 "%s: an XDP program is attached, which cannot be opened without CAP_SYS_ADMIN: "
+		 "detach it (ip link set dev %s xdp off), or start with this capability to adopt "
+		 "it",
+		 p->ifname, p->ifname);
+	return -EBUSY;
+}
+
 static int find_or_load(struct hook *p, struct object_shared *maps, const struct program_want *want,
 			char *err, size_t err_cap)
 {
 	struct found found;
 	int code = found_look(&found, p->ifindex);
 
-	if (!code) {
+	if (code == -EPERM) {
+		code = refuse_hook_unknown(p, err, err_cap);
+	} else if (!code) {
 		switch (found.kind) {
 		case FOUND_NOTHING:
 			code = load_hook_open(p, maps, want, !found.is_alone);

@@ -41,6 +41,7 @@
 	X(CLOCK)       /* BPF_PROG_LOAD of a few instructions */       \
 	X(OPEN)        /* BPF_PROG_LOAD of the program, RTM_SETLINK */ \
 	X(RECOVER)     /* BPF_PROG_GET_FD_BY_ID */                     \
+	X(ATTACHED)    /* RTM_GETLINK: is the program still there? */  \
 	X(XSK)         /* socket(AF_XDP) */                            \
 	X(XSK_POLL)    /* SO_PREFER_BUSY_POLL */                       \
 	X(XSK_BEYOND)  /* XDP_UMEM_REG beyond RLIMIT_MEMLOCK */        \
@@ -187,6 +188,21 @@ static int ask_neighbour(void)
 	return code == -ENOENT ? 0 : code; /* the kernel does not know it */
 }
 
+/* Of the broker that has attached the program. */
+static int ask_attached(uint32_t id)
+{
+	struct broker_request request = { .operation = BROKER_IS_ATTACHED,
+					  .ifname = "lo",
+					  .program_id = id };
+	struct broker_reply reply;
+	struct broker_fds none;
+	int code;
+
+	broker_fds_init(&none);
+	code = serve(&opener, &request, &none, &reply);
+	return code ? code : reply.value ? 0 : -ENOENT;
+}
+
 static int try_probe(enum probe probe, uint32_t id)
 {
 	struct broker_request recover = { .operation = BROKER_IS_ATTACHED,
@@ -205,6 +221,8 @@ static int try_probe(enum probe probe, uint32_t id)
 		return open_on("d0", &id);
 	case PROBE_RECOVER:
 		return ask(recover, BROKER_FD_SOCKET, -1);
+	case PROBE_ATTACHED:
+		return ask_attached(id);
 	case PROBE_XSK:
 		return ask_xsk(16, 0);
 	case PROBE_XSK_POLL:
