@@ -16,7 +16,7 @@ import threading
 import time
 
 import dns.rcode
-from netlab import (CLIENT4, V4, driver_counters, process_of, program, texts, wait_for, write_zone,
+from netlab import (CLIENT4, V4, driver_counters, process_of, program, status_of, texts, wait_for, write_zone,
                     zone)
 from upstreams import Netns
 
@@ -111,6 +111,12 @@ def n_files(daemon):
     return [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids]
 
 
+def memory_kib(daemon):
+    """Resident memory of volleyd and its parent, without maps of the kernel and files."""
+    pids = [daemon.process.pid, process_of(daemon, "volley-parent")]
+    return [int(status_of(pid)["RssAnon"].split()[0]) for pid in pids]
+
+
 def check_hits(lab, before, hit, miss):
     """
     By the driver's own counters: it has answered each query that arrived and is no miss, and has
@@ -179,11 +185,12 @@ def test_processes_beside_the_server(lab, daemon, tmp_path):
                 and daemon.status()["recursion"]["process"]
         kill()
         wait_for("all are back", is_back)
-        before = n_files(daemon)
+        before, memory = n_files(daemon), memory_kib(daemon)
         took = play(kill, is_back)
         hit, miss, checked = hits.end(), misses.end(), checks.end()
         tell("broker, runner, resolver", rounds=ROUNDS, hits=hit, misses=miss, checked=checked,
-             median_s=took[len(took) // 2], most_s=took[-1], files=(before, n_files(daemon)))
+             median_s=took[len(took) // 2], most_s=took[-1], files=(before, n_files(daemon)),
+             memory_kib=(memory, memory_kib(daemon)), resolver=daemon.result("stats")["resolver"])
         check_hits(lab, counted, hit, miss)
         assert set(miss) <= {"sent", "completed", "lost", "NOERROR"}, "SERVFAIL, or worse"
         assert daemon.result("stats")["resolver"]["lost"] == 0
