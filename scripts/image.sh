@@ -50,8 +50,9 @@ store() {
 	buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run" "$@"
 }
 
-# Settings for a container, whose user may not have read the README.
-capabilities='NET_ADMIN NET_RAW BPF PERFMON SYS_ADMIN NET_BIND_SERVICE IPC_LOCK DAC_READ_SEARCH'
+# Settings for a container, whose user may not have read the README. SYS_ADMIN would do no more than
+# adopt what a container that was killed has left in the network of the host.
+capabilities='NET_ADMIN NET_RAW BPF PERFMON NET_BIND_SERVICE IPC_LOCK DAC_READ_SEARCH'
 
 image() {
 	container=$(store from scratch) || return
@@ -61,7 +62,7 @@ image() {
 		--label org.opencontainers.image.title=volley --label "org.opencontainers.image.version=$version" \
 		--label org.opencontainers.image.licenses='GPL-2.0-or-later AND (GPL-2.0-only OR BSD-2-Clause)' \
 		--label org.opencontainers.image.description='DNS server that answers in the network driver' \
-		--label "volley.capabilities=$capabilities" --label volley.bill=/usr/share/doc/volley/volley.spdx.json "$container"
+		--label "volley.capabilities=$capabilities" --label volley.capabilities.adopt=SYS_ADMIN --label volley.bill=/usr/share/doc/volley/volley.spdx.json "$container"
 	rm -f "$folder/volley-$version.oci.tar"
 	store commit --quiet --timestamp "$(git log -1 --format=%ct)" "$container" "oci-archive:$folder/volley-$version.oci.tar:volley:$version"
 }

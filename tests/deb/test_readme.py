@@ -58,7 +58,7 @@ PLAN = {
     "make test-image": IMAGE,
     "podman load -i build/image/volley-0.1.0.oci.tar": IMAGE,
     "podman run --network host --cap-drop ALL --cap-add "
-    "NET_ADMIN,NET_RAW,BPF,PERFMON,SYS_ADMIN,NET_BIND_SERVICE,IPC_LOCK,"
+    "NET_ADMIN,NET_RAW,BPF,PERFMON,NET_BIND_SERVICE,IPC_LOCK,"
     "DAC_READ_SEARCH -v /etc/volley:/etc/volley:ro -v volley-state:/var/lib/volley "
     "localhost/volley:0.1.0": IMAGE,
     "volleyd -c /etc/volley/volley.yaml": CARD,

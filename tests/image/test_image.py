@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tarfile
 
@@ -63,12 +64,20 @@ def unpacked(tmp_path_factory):
     return Image(tmp_path_factory.mktemp("image"))
 
 
-def bundle(folder, image, lab, etc, state):
+def usual(image):
+    return image.config["Labels"]["volley.capabilities"].split()
+
+
+def adopting(image):
+    return image.config["Labels"]["volley.capabilities.adopt"].split()
+
+
+def bundle(folder, image, lab, etc, state, also=()):
     """
     crun's configuration: the image's, and what `--cap-add`, `--volume` and `--network` would add to
-    it.
+    it. `also`: capabilities beside the usual ones.
     """
-    capabilities = [f"CAP_{word}" for word in image.config["Labels"]["volley.capabilities"].split()]
+    capabilities = [f"CAP_{word}" for word in (*usual(image), *also)]
     bind = lambda source, to, *more: {"destination": to, "type": "bind", "source": str(source),
                                       "options": ["rbind", *more]}
     (folder / "config.json").write_text(json.dumps({
@@ -163,8 +172,8 @@ def test_what_it_says_of_itself(image):
     assert config["StopSignal"] == "SIGTERM"
     assert set(config["ExposedPorts"]) == {"53/udp", "53/tcp", "853/tcp"}
     unit = (ROOT / "scripts/debian/user.conf").read_text("ascii")
-    assert all(f"CAP_{word}" in unit for word in config["Labels"]["volley.capabilities"].split())
-    assert unit.count("CAP_") == len(config["Labels"]["volley.capabilities"].split())
+    assert set(re.findall(r"CAP_(\w+)", unit)) == {*usual(image), *adopting(image)}
+    assert adopting(image) == ["SYS_ADMIN"] and "SYS_ADMIN" not in usual(image)
     assert (image.root / config["Labels"]["volley.bill"][1:]).is_file()
     run("chroot", image.root, *config["Entrypoint"], "--check")
 
@@ -190,6 +199,34 @@ def test_it_answers(tmp_path, image, lab, xdp):
         one.stop(image)
     with container(tmp_path, f"{lab.name}-again"):  # what changed lies in the volume
         wait_for("the change", lambda: texts(lab.ask("new.example.com")) == ["192.0.2.1"])
+
+
+def killed(tmp_path, image, lab, also=()):
+    """A container that was killed while its driver answered, in a network that outlives it; what the next
+    one says of its interface."""
+    etc, state = tmp_path / "etc", tmp_path / "state"
+    state.mkdir()
+    write_configuration(etc)
+    with container(bundle(tmp_path, image, lab, etc, state, also), lab.name) as one:
+        for _ in range(2):
+            assert texts(lab.ask("www.example.com")) == ["192.0.2.10"]
+        wait_for("the driver answers", lambda: lab.ask("www.example.com") and driver_answers(one) > 0)
+        run(*one.crun, "kill", one.name, "KILL")
+        one.process.wait(30)
+    with container(tmp_path, f"{lab.name}-again") as one:
+        assert texts(lab.ask("www.example.com")) == ["192.0.2.10"]
+        return one.json("status")
+
+
+def test_killed_with_the_capability_to_adopt(tmp_path, image, lab):
+    (shown,) = killed(tmp_path, image, lab, adopting(image))["interfaces"]
+    assert shown["origin"] == "adopted" and shown["xdp"] == "native"
+
+
+def test_killed_without_it(tmp_path, image, lab):
+    """Kernel sockets answer, and the reason and the remedy are said."""
+    status = killed(tmp_path, image, lab)
+    assert "without CAP_SYS_ADMIN: detach it" in " ".join(status["degraded"])
 
 
 def driver_answers(one):
