@@ -17,8 +17,8 @@
 #include "base/err.h"
 #include "base/peer_end.h"
 
-#define N_FDS    2    /* of a request: channel, file; of a reply: statm, task */
-#define START_MS 5000 /* on a busy machine */
+#define N_FDS    2     /* of a request: channel, file; of a reply: statm, task */
+#define START_MS 20000 /* systemd may start it, on a busy machine */
 
 /* Numbers are in the byte order of the host. */
 struct wire_request {
