@@ -275,8 +275,10 @@ static void init_timeouts(struct tcp_port *t, const struct tcp_config *config)
 		timeouts[TCP_PARTIAL] = ns_of(config->message_ms, TCP_MESSAGE_MS_DEFAULT);
 		timeouts[TCP_WRITING] = ns_of(config->write_ms, TCP_WRITE_MS_DEFAULT);
 	}
-	if (config->peers)
+	if (config->peers) {
+		t->timeout_ns[TCP_PEERS][TCP_PARTIAL] = TCP_PEER_MESSAGE_MS * CLOCK_NS_PER_MS;
 		t->timeout_ns[TCP_PEERS][TCP_WRITING] = TCP_PEER_WRITE_MS * CLOCK_NS_PER_MS;
+	}
 }
 
 static int init_tcp_listener(struct tcp_port *t, const struct tcp_config *config)

@@ -444,6 +444,32 @@ static void test_a_slow_reader(void **state)
 	tcp_peers_free(peers);
 }
 
+/* A peer has more time for a whole message than other clients. */
+static void test_a_slow_writer(void **state)
+{
+	struct tcp_peers *peers = NULL;
+	struct port_addr bound;
+	struct port *p;
+	int fd;
+
+	(void)state;
+	assert_int_equal(tcp_peers_new(&peers, 1, 1), 0);
+	p = open_with(&(struct tcp_config){ .peers = peers }, &bound);
+	fd = client_open(SOCK_STREAM, &bound);
+	ask(fd, "Give");
+	serve_claims(p);
+	reply(p, "all", false);
+	assert_int_equal(send(fd, "\1\0begin", 7, MSG_NOSIGNAL), 7);
+	pass_ms(p, 0);
+	pass_ms(p, TCP_PEER_MESSAGE_MS - 1);
+	assert_int_equal(tcp_n_conns(p), 1);
+	pass_ms(p, 1);
+	assert_int_equal(tcp_n_conns(p), 0);
+	close(fd);
+	port_close(p);
+	tcp_peers_free(peers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +486,7 @@ int main(void)
 		cmocka_unit_test_setup(test_the_longest_idle_peer_gives_way, reset),
 		cmocka_unit_test_setup(test_a_peer_without_a_place, reset),
 		cmocka_unit_test_setup(test_a_slow_reader, reset),
+		cmocka_unit_test_setup(test_a_slow_writer, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
