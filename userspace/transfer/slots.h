@@ -31,7 +31,6 @@
 enum slot_rank {
 	SLOT_ASKED,    /* somebody waits for it */
 	SLOT_PROMPTED, /* there is something new */
-	SLOT_BUSY,     /* many clients ask for it */
 	SLOT_OTHER,
 	SLOT_RANKS,
 };
