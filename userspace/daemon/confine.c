@@ -260,7 +260,8 @@ static void tell_unwritten(const char *folder)
 	if (landlock_is_too_wide(folder))
 		snprintf(confined.next, sizeof(confined.next),
 			 "%s: nothing is written in this folder, since it has the files of others: "
-			 "give keys, logs and zone files that are written a folder of their own",
+			 "give keys, logs, zone files that are written, the control socket and the "
+			 "pid file folders of their own",
 			 folder);
 	else
 		snprintf(confined.next, sizeof(confined.next),
