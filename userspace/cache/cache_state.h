@@ -70,6 +70,10 @@ struct cache {
 	struct appender keeper; /* it may take the last free segments */
 	struct cache_writer *keeper_writer;
 	uint8_t *changed_zones; /* by slot, during a watch (generations.h); else NULL */
+	/* Of the places in volley_answers.by_zone, those that a zone has, a bit for each; found in
+	 * the slots when a place that was given back is first wanted. */
+	uint64_t places_taken[VOLLEY_COUNT_ZONES / 64];
+	bool are_places_known;
 
 	pthread_mutex_t next; /* see cache_turn_take() */
 	pthread_mutex_t turn; /* only its holder moves entries and frees segments */

@@ -61,15 +61,31 @@ static bool stands_for(const struct volley_zone *zone, const uint64_t digest[2])
 	return zone->gen && zone->digest[0] == digest[0] && zone->digest[1] == digest[1];
 }
 
-/* A place in volley_answers.by_zone that no zone has any more. */
-static uint32_t find_given_back(const struct cache *cache)
+static void set_counter_place(struct cache *cache, uint32_t place, bool is_taken)
 {
-	bool is_taken[VOLLEY_COUNT_ZONES] = { false };
+	uint64_t *word = &cache->places_taken[place % VOLLEY_COUNT_ZONES / 64];
+	const uint64_t bit = 1ull << place % 64;
+
+	*word = is_taken ? *word | bit : *word & ~bit;
+}
+
+/* Looks at all slots, once: zones that come and go by the thousand find places without. */
+static void know_places(struct cache *cache)
+{
+	if (cache->are_places_known)
+		return;
+	for (uint32_t i = 1; i < cache->memory.sizes.n_zones; i++)
+		set_counter_place(cache, cache->memory.zones[i].counter, true);
+	cache->are_places_known = true;
+}
+
+/* A place in volley_answers.by_zone that no zone has any more. */
+static uint32_t find_given_back(struct cache *cache)
+{
 	uint32_t place = VOLLEY_COUNT_FIRST_ZONE;
 
-	for (uint32_t i = 1; i < cache->memory.sizes.n_zones; i++)
-		is_taken[cache->memory.zones[i].counter % VOLLEY_COUNT_ZONES] = true;
-	while (place < VOLLEY_COUNT_ZONES && is_taken[place])
+	know_places(cache);
+	while (place < VOLLEY_COUNT_ZONES && cache->places_taken[place / 64] >> place % 64 & 1)
 		place++;
 	return place < VOLLEY_COUNT_ZONES ? place : VOLLEY_COUNT_OTHER_ZONE;
 }
@@ -81,21 +97,26 @@ static uint32_t n_counter_changes;
 static uint32_t take_counter(struct cache *cache)
 {
 	struct volley_zone *head = &cache->memory.zones[0];
+	uint32_t place = VOLLEY_COUNT_OTHER_ZONE;
 
-	if (head->counter < VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE)
-		return VOLLEY_COUNT_FIRST_ZONE + head->counter++;
-	if (!head->n_given_back)
-		return VOLLEY_COUNT_OTHER_ZONE;
-	head->n_given_back--;
-	return find_given_back(cache);
+	if (head->counter < VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE) {
+		place = VOLLEY_COUNT_FIRST_ZONE + head->counter++;
+	} else if (head->n_given_back) {
+		head->n_given_back--;
+		place = find_given_back(cache);
+	}
+	set_counter_place(cache, place, true);
+	return place;
 }
 
 /* From now on the zone counts in `then`: VOLLEY_COUNT_OTHER_ZONE or VOLLEY_COUNT_NO_ZONE. */
 static void give_counter_back(struct cache *cache, struct volley_zone *zone, uint32_t then)
 {
 	n_counter_changes++;
-	if (zone->counter >= VOLLEY_COUNT_FIRST_ZONE)
+	if (zone->counter >= VOLLEY_COUNT_FIRST_ZONE) {
 		cache->memory.zones[0].n_given_back++;
+		set_counter_place(cache, zone->counter, false);
+	}
 	__atomic_store_n(&zone->counter, then, __ATOMIC_RELAXED);
 }
 

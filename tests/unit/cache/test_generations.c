@@ -266,6 +266,40 @@ static void test_counter_exchanged(void **state)
 	world_close(&w);
 }
 
+/* Places that zones have given back, before and after others were taken; none is had twice. */
+static void test_counters_given_back(void **state)
+{
+	uint32_t slots[VOLLEY_COUNT_ZONES], gen, n = 0;
+	bool is_taken[VOLLEY_COUNT_ZONES] = { false };
+	uint8_t name[] = "\4aaaa";
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	for (; n < VOLLEY_COUNT_ZONES; n++) {
+		memcpy(name + 1, &n, 4);
+		cache_zone_prepare(w.cache, name, 6, digest_a, &slots[n], &gen);
+	}
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = round; i < 300; i += 3)
+			cache_zone_drop(w.cache, slots[i]);
+		for (uint32_t i = round; i < 300; i += 3) {
+			memcpy(name + 1, &n, 4);
+			n++;
+			cache_zone_prepare(w.cache, name, 6, digest_a, &slots[i], &gen);
+			assert_true(cache_zone_counter(w.cache, slots[i]) >=
+				    VOLLEY_COUNT_FIRST_ZONE);
+		}
+	}
+	for (uint32_t i = 0; i < VOLLEY_COUNT_ZONES; i++) {
+		uint32_t place = cache_zone_counter(w.cache, slots[i]);
+
+		assert_false(place >= VOLLEY_COUNT_FIRST_ZONE && is_taken[place]);
+		is_taken[place] = true;
+	}
+	world_close(&w);
+}
+
 /* A list of the owners of places may be kept until this number changes. */
 static void test_counter_changes(void **state)
 {
@@ -327,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_table_full),
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_counter_exchanged),
+		cmocka_unit_test(test_counters_given_back),
 		cmocka_unit_test(test_counter_changes),
 		cmocka_unit_test(test_drop_others),
 	};
