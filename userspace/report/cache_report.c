@@ -20,21 +20,59 @@ static void put_share(json_t *o, const char *key, uint64_t part, uint64_t whole)
 	json_put_percent(o, key, whole ? (double)part / (double)whole : 0);
 }
 
-/* The name of the zone, or of the other part, that has this slot of the cache; or "none". */
-static const char *zone_name(const struct report_view *v, uint32_t slot)
+/* A slot of the cache, and the name of the zone or the other part that has it. */
+struct slot_name {
+	uint32_t slot;
+	const char *name;
+};
+
+static int compare_slot_names(const void *a, const void *b)
+{
+	uint32_t left = ((const struct slot_name *)a)->slot;
+	uint32_t right = ((const struct slot_name *)b)->slot;
+
+	return (left > right) - (left < right);
+}
+
+static void note_slot_name(struct slot_name *names, size_t n, uint32_t slot, const char *name)
+{
+	const struct slot_name key = { .slot = slot };
+	struct slot_name *found =
+		slot ? bsearch(&key, names, n, sizeof(*names), compare_slot_names) : NULL;
+
+	if (found)
+		found->name = name;
+}
+
+/* Sorts them by slot, and finds the names in one walk over all zones. "none" if there is none. */
+static void find_slot_names(const struct report_view *v, struct slot_name *names, size_t n)
 {
 	static const char *const others[N_OTHER_SLOTS] = {
 		[OTHER_SLOT_RECURSION] = "(upstream)",
 		[OTHER_SLOT_RPZ] = "(policies)",
 	};
+	size_t i;
 
-	for (size_t i = 0; slot && i < zones_n(v->zones); i++)
-		if (zones_at(v->zones, i)->published.slot == slot)
-			return zones_at(v->zones, i)->name;
-	for (size_t i = 0; slot && i < N_OTHER_SLOTS; i++)
-		if (v->other_slots[i] == slot)
-			return others[i];
-	return "none";
+	if (!n)
+		return;
+	qsort(names, n, sizeof(*names), compare_slot_names);
+	for (i = 0; i < n; i++)
+		names[i].name = "none";
+	for (i = 0; i < N_OTHER_SLOTS; i++)
+		note_slot_name(names, n, v->other_slots[i], others[i]);
+	for (i = 0; i < zones_n(v->zones); i++) {
+		const struct zones_entry *entry = zones_at(v->zones, i);
+
+		note_slot_name(names, n, entry->published.slot, entry->name);
+	}
+}
+
+static const char *name_of_slot(const struct slot_name *names, size_t n, uint32_t slot)
+{
+	const struct slot_name key = { .slot = slot };
+	const struct slot_name *found = bsearch(&key, names, n, sizeof(*names), compare_slot_names);
+
+	return found ? found->name : "none";
 }
 
 static const char *view_text(uint32_t view)
@@ -114,15 +152,20 @@ static json_t *report_by_zone(const struct report_view *v, const struct census *
 {
 	json_t *list = json_array();
 	uint32_t *largest = calloc(n_zones, sizeof(*largest));
-	size_t n;
+	struct slot_name *names = calloc(n_zones, sizeof(*names));
+	size_t n = 0, i;
 
-	if (!largest)
-		return list;
-	n = census_largest(census->by_zone, census->n_zones, largest, n_zones);
-	for (size_t i = 0; i < n; i++)
-		append_row(list, "zone", zone_name(v, largest[i]), &census->by_zone[largest[i]],
-			   census);
-	append_rest(list, "zone", census->by_zone, largest, n, census);
+	if (largest && names)
+		n = census_largest(census->by_zone, census->n_zones, largest, n_zones);
+	for (i = 0; i < n; i++)
+		names[i].slot = largest[i];
+	find_slot_names(v, names, n);
+	for (i = 0; i < n; i++)
+		append_row(list, "zone", name_of_slot(names, n, largest[i]),
+			   &census->by_zone[largest[i]], census);
+	if (largest && names)
+		append_rest(list, "zone", census->by_zone, largest, n, census);
+	free(names);
 	free(largest);
 	return list;
 }
@@ -327,11 +370,14 @@ static void put_cache_report_key(json_t *o, const struct volley_entry *e)
 json_t *cache_report_entry(const struct report_view *v, const struct cache_found *found)
 {
 	const struct volley_entry *e = found->entry;
+	struct slot_name name = { .slot = e->zone_slot, .name = "none" };
 	uint32_t now_s = clock_coarse_s();
 	json_t *o = json_object();
 
+	if (e->zone_slot)
+		find_slot_names(v, &name, 1);
 	put_cache_report_key(o, e);
-	json_put_text(o, "zone", zone_name(v, e->zone_slot));
+	json_put_text(o, "zone", name.name);
 	json_put_bool(o, "valid", found->verdict == CACHE_HIT);
 	json_put_text(o, "state", cache_report_state_text(v, found, now_s));
 	json_put_int(o, "generation", e->zone_gen);
