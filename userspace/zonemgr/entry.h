@@ -142,35 +142,38 @@ struct zones_published {
 };
 
 struct zones_entry {
-	struct zones *owner;
+	/* Walks over all zones read these, so they stand together: lists read the first cache line,
+	 * reports the second one, too (zones_walk.c). */
+	enum zones_state state;
+	unsigned int apex_len;
+	const char *name;    /* "example.com.", behind the entry */
+	const uint8_t *apex; /* folded wire form, behind the entry */
+	struct zones_loading loading;
+	struct zone *zone;              /* the served version, or NULL */
+	struct sentence error, warning; /* of the last load */
+	/* the fault for which zones_stop_denials() was called, or NULL */
+	const char *denials_fault;
+	/* Not 0: a version with this serial was served, and the served one is not newer, so that
+	 * secondaries do not fetch it. */
+	uint32_t behind_serial;
+	enum zones_life life;
+	struct signing *signing; /* the zone is kept signed; NULL: it is not signed here */
 	/* shared (config/zone_pool.h): without name and file; zeros only while the entry is made */
 	const struct config_zone *config;
-	const char *name;    /* "example.com.", behind the entry */
-	char *file;          /* NULL only while the entry is made */
-	const uint8_t *apex; /* folded wire form, behind the entry */
-	unsigned int apex_len;
-	enum zones_life life;
+
+	struct zones *owner;
+	char *file;             /* NULL only while the entry is made */
 	uint64_t configuration; /* the number of the last one that names it */
 	bool is_member; /* of a catalog, or added by a command; the configuration does not name it */
 	bool is_expired;                 /* from the next publish on it is not served */
 	bool is_reconfigured;            /* its settings are other than env.configured was told */
 	bool is_tended;                  /* it is in the list zones.tended */
 	struct zones_entry *next_tended; /* the next in that list */
-	enum zones_state state;
-	struct zone *zone;   /* the served version, or NULL */
-	struct zone *edited; /* a later version, for the next publish, or NULL */
-	/* the fault for which zones_stop_denials() was called, or NULL */
-	const char *denials_fault;
-	/* Not 0: a version with this serial was served, and the served one is not newer, so that
-	 * secondaries do not fetch it. */
-	uint32_t behind_serial;
-	struct sentence error, warning; /* of the last load */
+	struct zone *edited;             /* a later version, for the next publish, or NULL */
 	uint64_t loaded_wall_s;
 	uint64_t load_ns;
-	struct signing *signing; /* the zone is kept signed; NULL: it is not signed here */
 	/* of the content that the signed zone was made of */
 	uint8_t content_digest[ZONE_DIGEST_LEN];
-	struct zones_loading loading;
 	struct zones_file on_disk;
 	struct zones_stored stored;
 	struct zones_compaction *compaction; /* NULL: none runs */

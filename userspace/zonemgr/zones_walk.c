@@ -7,13 +7,13 @@
 
 /*
  * Zones lie all over memory, and a walk over a million would mostly wait for it. So the lines of an
- * entry are fetched before they are looked at, and then the head of the zone to which it points:
- * 100,000 zones take control a third of the time.
+ * entry are fetched before they are looked at: for a list those of its state and its name, for a
+ * report also those of its faults, and then the head of the zone to which it points.
  */
 #define FETCH_ENTRY 16u
 #define FETCH_ZONE  6u
 
-static void fetch_zone_ahead(struct zones_entry *const *entries, size_t n, size_t i)
+static void fetch_for_report(struct zones_entry *const *entries, size_t n, size_t i)
 {
 	const struct zones_entry *entry;
 
@@ -21,16 +21,27 @@ static void fetch_zone_ahead(struct zones_entry *const *entries, size_t n, size_
 		return;
 	entry = entries[i + FETCH_ENTRY];
 	__builtin_prefetch(&entry->state);
-	__builtin_prefetch(&entry->loading);
+	__builtin_prefetch(&entry->zone);
+	__builtin_prefetch(&entry->config);
 	__builtin_prefetch(&entry->stored.error);
-	__builtin_prefetch(&entry->published);
-	__builtin_prefetch(entry + 1); /* its names */
 	zone_fetch(entries[i + FETCH_ZONE]->zone);
+}
+
+static void fetch_for_list(struct zones_entry *const *entries, size_t n, size_t i)
+{
+	const struct zones_entry *entry;
+
+	if (i + FETCH_ENTRY >= n)
+		return;
+	entry = entries[i + FETCH_ENTRY];
+	__builtin_prefetch(&entry->state);
+	__builtin_prefetch(&entry->loading.is_queued);
+	__builtin_prefetch(entry + 1); /* its names */
 }
 
 const struct zones_entry *zones_at(const struct zones *zones, size_t i)
 {
-	fetch_zone_ahead(zones->entries, zones->n, i);
+	fetch_for_report(zones->entries, zones->n, i);
 	return zones->entries[i];
 }
 
@@ -55,7 +66,7 @@ void zones_walk(const struct zones *zones, const uint8_t *from, bool is_with, zo
 		void *user)
 {
 	for (size_t i = from ? find_walk_start(zones, from, is_with) : 0; i < zones->n; i++) {
-		fetch_zone_ahead(zones->by_apex, zones->n, i);
+		fetch_for_list(zones->by_apex, zones->n, i);
 		if (!each(user, zones->by_apex[i]))
 			return;
 	}
