@@ -24,8 +24,17 @@ static uint64_t n_fixed(const struct config *config, unsigned int n_workers)
 	return CONTROL_FDS +
 	       (uint64_t)n_workers * (WORKER_FDS + ADDRESS_FDS * (uint64_t)config->n_listen) +
 	       (uint64_t)config->n_interfaces * INTERFACE_FDS + config->n_tls_listen +
-	       slots_most(config->n_transfers) + slots_most(SECONDARY_CHECKS) +
-	       slots_most(SECONDARY_STREAM_CHECKS);
+	       config->n_transfers + SECONDARY_STREAM_CHECKS;
+}
+
+/* Sockets to primaries beyond the fixed ones: without them, zones are asked later. */
+static uint64_t n_more_of_secondary(const struct config *config)
+{
+	if (!config->n_remotes)
+		return 0;
+	return slots_most(config->n_transfers) - config->n_transfers +
+	       slots_most(SECONDARY_STREAM_CHECKS) - SECONDARY_STREAM_CHECKS +
+	       slots_most(SECONDARY_CHECKS);
 }
 
 static void shrink_descriptors(struct descriptors *out, uint64_t limit)
@@ -57,6 +66,7 @@ int descriptors_plan(struct descriptors *out, const struct config *config, unsig
 	/* A worker may have one connection too many, for a moment. */
 	out->n_wanted =
 		out->n_fixed + out->n_tcp + n_workers + out->n_transfer + NOTIFY_RUNNING_MAX;
+	out->n_wanted += n_more_of_secondary(config);
 	if (config->n_tls_listen)
 		out->n_wanted += HANDSHAKES_MAX + HANDSHAKES_NEW;
 	if (limit >= out->n_wanted)

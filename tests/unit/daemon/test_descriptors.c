@@ -107,10 +107,33 @@ static void test_more_addresses(void **state)
 	assert_int_equal(limit.rlim_cur, n + 2 * N_WORKERS);
 }
 
+/* Primaries of a secondary are asked from more sockets if there are some, but a limit that was
+ * enough without them stays enough. */
+static void test_primaries_need_no_more(void **state)
+{
+	struct config asks = plain;
+	struct descriptors with, without;
+	char err[256];
+
+	(void)state;
+	asks.n_remotes = 1;
+	asks.n_transfers = 16;
+	assert_int_equal(descriptors_plan(&with, &asks, N_WORKERS, UINT64_MAX, err, sizeof(err)),
+			 0);
+	asks.n_remotes = 0;
+	assert_int_equal(descriptors_plan(&without, &asks, N_WORKERS, UINT64_MAX, err, sizeof(err)),
+			 0);
+	assert_true(with.n_wanted > without.n_wanted + 500);
+	assert_int_equal(with.n_fixed, without.n_fixed);
+	asks.n_remotes = 1;
+	assert_int_equal(descriptors_plan(&with, &asks, N_WORKERS, 1024, err, sizeof(err)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_enough),
+		cmocka_unit_test(test_primaries_need_no_more),
 		cmocka_unit_test(test_never_more_than_the_limit),
 		cmocka_unit_test(test_more_workers_need_more),
 		cmocka_unit_test(test_more_addresses),
