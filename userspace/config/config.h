@@ -39,6 +39,7 @@ struct config_addr {
 	uint32_t scope_id; /* the interface of a link-local IPv6 address (RFC 4007), else 0 */
 };
 
+#define CONFIG_DIGEST_BYTES       32u   /* SHA-256 */
 #define CONFIG_PREFIXES_MAX       4096u /* of a list */
 #define CONFIG_TUNNEL_SOURCES_MAX 16u
 #define CONFIG_INTERFACES_MAX     64u /* of a daemon, including those of commands */
@@ -353,6 +354,8 @@ struct config {
 	/* the file's text with secrets, n_text octets and a zero octet: config/settings.h */
 	char *text;
 	size_t n_text;
+	/* of the names and texts of all files of the configuration */
+	uint8_t digest[CONFIG_DIGEST_BYTES];
 	/* the files with a secret in them, ended by NULL; NULL: none */
 	char **secret_files;
 
@@ -411,6 +414,8 @@ struct config {
 	uint32_t n_transfers_out;
 	struct config_zone *zones; /* none twice */
 	uint32_t n_zones;
+	/* config_load_again(): they are those of the configuration before, and `zones` is empty */
+	bool has_same_zones;
 
 	struct config_recursion recursion;
 	struct config_rrl rrl;
@@ -457,6 +462,19 @@ struct config {
  */
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+
+/*
+ * The same, but if all files have the text that they had for BEFORE (NULL: none), the zones are not
+ * read again: then *OUT has_same_zones. All else is read, since other files belong to it, too.
+ */
+int config_load_again(struct config **out, const char *path, const struct config *before, char *err,
+		      size_t err_cap) __attribute__((warn_unused_result));
+
+/*
+ * True if all files of the configuration at PATH have the text that has this digest. Does not look
+ * for faults in it.
+ */
+bool config_has_digest(const char *path, const uint8_t digest[CONFIG_DIGEST_BYTES]);
 
 /*
  * The same, but reads the open file FD from its start, as if it were at PATH: relative paths in it

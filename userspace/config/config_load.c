@@ -35,6 +35,7 @@ static void take_text(struct reader *reader)
 	reader->config->secret_files = document->secret_files;
 	reader->config->read_files = document->read_files;
 	reader->config->read_folders = document->read_folders;
+	memcpy(reader->config->digest, document->digest, sizeof(document->digest));
 	reader->config->text = document->text;
 	reader->config->n_text = document->len;
 	reader->config->files = document->files;
@@ -45,6 +46,34 @@ static void take_text(struct reader *reader)
 	document->text = NULL;
 }
 
+static void begin_load(struct reader *reader)
+{
+	reader->document.err[0] = '\0';
+	reader->config = reader_memory(reader, 1, sizeof(*reader->config));
+	if (reader->config)
+		reader->config->path = reader_copy(reader, reader->document.base);
+	document_read(&reader->document);
+	include_run(&reader->document);
+}
+
+static int end_load(struct reader *reader, struct config **out)
+{
+	struct document *document = &reader->document;
+
+	document_check(document);
+	if (!document->failed)
+		reader_fill(reader);
+	check_config_load(reader);
+	if (!document->failed)
+		take_text(reader);
+	document_fini(document);
+	if (document->failed)
+		config_free(reader->config);
+	else
+		*out = reader->config;
+	return document->failed;
+}
+
 /* FD NULL: FROM is opened. */
 static int load_from(struct config **out, const int *fd, const char *from, const char *path,
 		     char *err, size_t err_cap)
@@ -52,32 +81,90 @@ static int load_from(struct config **out, const int *fd, const char *from, const
 	struct reader reader = {
 		.document = { .path = from, .fd = fd, .base = path, .err = err, .err_cap = err_cap }
 	};
-	struct document *document = &reader.document;
 
 	*out = NULL;
-	err[0] = '\0';
-	reader.config = reader_memory(&reader, 1, sizeof(*reader.config));
-	if (reader.config)
-		reader.config->path = reader_copy(&reader, path);
-	document_read(document);
-	include_run(document);
-	document_check(document);
-	if (!document->failed)
-		reader_fill(&reader);
-	check_config_load(&reader);
-	if (!document->failed)
-		take_text(&reader);
-	document_fini(document);
-	if (document->failed)
-		config_free(reader.config);
-	else
-		*out = reader.config;
-	return document->failed;
+	begin_load(&reader);
+	return end_load(&reader, out);
 }
 
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
 {
 	return load_from(out, NULL, path, path, err, err_cap);
+}
+
+/* --- Again ------------------------------------------------------------------------------------ */
+
+static bool has_digest(const struct document *document, const uint8_t *digest)
+{
+	return !document->failed && !memcmp(document->digest, digest, CONFIG_DIGEST_BYTES);
+}
+
+/* The text of the first file is that of all; else it has to be written from the whole tree. */
+static void keep_text(struct reader *reader, const struct config *before)
+{
+	struct document *document = &reader->document;
+	char *text = document->n_files > 1 ? malloc(before->n_text + 1) : NULL;
+
+	if (document->n_files == 1)
+		return;
+	if (!text) {
+		document_fail_memory(document);
+		return;
+	}
+	memcpy(text, before->text, before->n_text + 1);
+	explicit_bzero(document->text, document->len);
+	free(document->text);
+	document->text = text;
+	document->len = before->n_text;
+}
+
+/* Whatever a zone is read from is in the text: the zone itself, templates, and names of others. */
+static void leave_zones_out(struct reader *reader)
+{
+	struct yamltree *top = reader->document.top;
+
+	reader->config->has_same_zones = true;
+	if (top)
+		yamltree_free(yamltree_take(top, "zones"));
+}
+
+int config_load_again(struct config **out, const char *path, const struct config *before, char *err,
+		      size_t err_cap)
+{
+	struct reader reader = { .document = { .path = path,
+					       .base = path,
+					       .err = err,
+					       .err_cap = err_cap,
+					       .leaves_zones_out = true } };
+
+	*out = NULL;
+	if (before)
+		begin_load(&reader);
+	if (!before || !has_digest(&reader.document, before->digest)) {
+		config_free(reader.config);
+		document_fini(&reader.document);
+		return config_load(out, path, err, err_cap);
+	}
+	keep_text(&reader, before);
+	leave_zones_out(&reader);
+	return end_load(&reader, out);
+}
+
+bool config_has_digest(const char *path, const uint8_t digest[CONFIG_DIGEST_BYTES])
+{
+	char err[512];
+	struct document document = { .path = path,
+				     .base = path,
+				     .err = err,
+				     .err_cap = sizeof(err),
+				     .leaves_zones_out = true };
+	bool is_same;
+
+	document_read(&document);
+	include_run(&document);
+	is_same = has_digest(&document, digest);
+	document_fini(&document);
+	return is_same;
 }
 
 int config_load_as(struct config **out, int fd, const char *from, const char *path, char *err,

@@ -177,7 +177,8 @@ static void check_root_copy(struct reader *reader)
 {
 	struct config_zone *zone;
 
-	if (!reader->config->recursion.root_copy || reader->document.failed)
+	if (!reader->config->recursion.root_copy || reader->document.failed ||
+	    reader->config->has_same_zones)
 		return;
 	zone = find_recursion_zone(reader->config, ".");
 	if (!zone) {

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <openssl/evp.h>
+
 #include "base/err.h"
 #include "base/files.h"
 #include "config/fields.h"
@@ -380,6 +382,39 @@ int document_add_file(struct document *document, const char *path)
 	return 0;
 }
 
+/* The digest so far, the file's name, and the digest of its text. */
+static int note_document_text(struct document *document, const char *name, const char *text,
+			      size_t len)
+{
+	struct {
+		uint8_t before[CONFIG_DIGEST_BYTES];
+		uint8_t name[CONFIG_DIGEST_BYTES];
+		uint8_t text[CONFIG_DIGEST_BYTES];
+	} parts;
+
+	memcpy(parts.before, document->digest, sizeof(parts.before));
+	return EVP_Digest(name, strlen(name), parts.name, NULL, EVP_sha256(), NULL) &&
+			       EVP_Digest(text, len, parts.text, NULL, EVP_sha256(), NULL) &&
+			       EVP_Digest(&parts, sizeof(parts), document->digest, NULL,
+					  EVP_sha256(), NULL) ?
+		       0 :
+		       -ENOMEM;
+}
+
+int document_read_yaml(struct document *document, uint32_t file, const char *text, size_t len,
+		       struct yamltree **out, struct yamltree_error *err)
+{
+	/* the first file may have another name while it is tried: config_load_as() */
+	int code = note_document_text(document, file ? document->files[file] : document->base, text,
+				      len);
+
+	*out = NULL;
+	if (code)
+		return code;
+	return document->leaves_zones_out ? yamltree_read_rest(out, text, len, file, "zones", err) :
+					    yamltree_read(out, text, len, file, err);
+}
+
 void document_read(struct document *document)
 {
 	struct yamltree_error error;
@@ -395,7 +430,8 @@ void document_read(struct document *document)
 			 err_text(err));
 		return;
 	}
-	err = yamltree_read(&document->top, document->text, document->len, 0, &error);
+	err = document_read_yaml(document, 0, document->text, document->len, &document->top,
+				 &error);
 	if (!err)
 		return;
 	/* Reports a wrong shape before the fault instead: it is mostly the cause. */

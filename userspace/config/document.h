@@ -13,9 +13,11 @@
 #ifndef VOLLEY_CONFIG_DOCUMENT_H
 #define VOLLEY_CONFIG_DOCUMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/config.h"
 #include "config/fields.h"
 #include "config/yamltree.h"
 
@@ -27,8 +29,14 @@ struct document {
 	size_t err_cap;
 	int failed; /* 0, or the code of the first failure */
 
+	/* most zones are not read: only for a configuration that is known (config_load.c). Then
+	 * .text stays that of the first file */
+	bool leaves_zones_out;
+
 	char *text; /* len octets and a zero octet; after include_run() of all files */
 	size_t len;
+	/* of the names and texts of all files that were read */
+	uint8_t digest[CONFIG_DIGEST_BYTES];
 	struct yamltree *top; /* NULL: there is no key */
 	char **files;         /* by the numbers in the tree, .path first */
 	uint32_t n_files;
@@ -54,6 +62,11 @@ void document_fini(struct document *document);
 
 /* Reads the file at PATH as text that ends in a zero octet. 0; or -errno, and *TEXT is NULL. */
 int document_read_file(const char *path, char **text, size_t *len)
+	__attribute__((warn_unused_result));
+
+/* Reads the text of file number FILE as YAML, and adds it to .digest. As yamltree_read(). */
+int document_read_yaml(struct document *document, uint32_t file, const char *text, size_t len,
+		       struct yamltree **out, struct yamltree_error *err)
 	__attribute__((warn_unused_result));
 
 /* Adds a file to .files; its number is n_files - 1. 0; or -ENOMEM, and .failed is set. */

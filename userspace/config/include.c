@@ -68,7 +68,7 @@ static void include_file(struct document *document, struct yamltree *all, const 
 		document_fail(document, at, "", "%s cannot be read: %s", path, err_text(err));
 		return;
 	}
-	err = err ? err : yamltree_read(&tree, text, len, file, &error);
+	err = err ? err : document_read_yaml(document, file, text, len, &tree, &error);
 	if (text)
 		explicit_bzero(text, len);
 	free(text);
@@ -288,6 +288,6 @@ void include_run(struct document *document)
 		return;
 	}
 	join_file(document, document->top, first, document->base, 0);
-	if (!document->failed)
+	if (!document->failed && !document->leaves_zones_out)
 		write_include_text(document);
 }

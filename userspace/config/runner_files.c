@@ -146,6 +146,27 @@ int runner_files_collect(struct runner_files *files, const struct runner_opener 
 	return err;
 }
 
+int runner_files_copy(struct runner_files *to, const struct runner_files *from)
+{
+	size_t n = 0;
+
+	while (from->patterns && from->patterns[n])
+		n++;
+	to->hashes = malloc((from->n + 1) * sizeof(*to->hashes));
+	to->patterns = calloc(n + 1, sizeof(*to->patterns));
+	if (!to->hashes || !to->patterns)
+		return -ENOMEM;
+	if (from->n)
+		memcpy(to->hashes, from->hashes, from->n * sizeof(*to->hashes));
+	to->n = to->cap = from->n;
+	for (size_t i = 0; i < n; i++) {
+		to->patterns[i] = strdup(from->patterns[i]);
+		if (!to->patterns[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 void runner_files_fini(struct runner_files *files)
 {
 	free(files->hashes);

@@ -45,6 +45,9 @@ int runner_opener_init(struct runner_opener *opener) __attribute__((warn_unused_
 /* Fills FILES, which holds zeros. 0 or -ENOMEM; runner_files_fini() is then needed, too. */
 int runner_files_collect(struct runner_files *files, const struct runner_opener *opener,
 			 const struct config *config) __attribute__((warn_unused_result));
+/* Makes *TO, which holds zeros, a copy. As runner_files_collect(). */
+int runner_files_copy(struct runner_files *to, const struct runner_files *from)
+	__attribute__((warn_unused_result));
 void runner_files_fini(struct runner_files *files);
 
 /*

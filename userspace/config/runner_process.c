@@ -58,6 +58,7 @@ struct process {
 	const char *path;
 	struct commands sets[COMMANDS_SETS];
 	struct runner_files files[COMMANDS_SETS];
+	uint8_t digests[COMMANDS_SETS][CONFIG_DIGEST_BYTES]; /* config.digest; zeros: none */
 	struct runner_opener opener;
 	bool has_rights; /* CAP_DAC_READ_SEARCH, perhaps */
 	unsigned int n_children;
@@ -186,6 +187,34 @@ static void check_operator(struct process *p, const struct config *config, int t
 }
 
 /* The daemon's user must not be able to make a text with commands of its own. */
+static int copy_commands(struct commands *to, const struct commands *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < from->n && !err; i++)
+		err = add_command(to, &from->list[i].verify);
+	return err;
+}
+
+/* A reload of a text that has not changed, perhaps with a million zones: its commands and files are
+ * those of the configuration in force. */
+static bool keeps_text(struct process *p)
+{
+	static const uint8_t none[CONFIG_DIGEST_BYTES];
+	const uint8_t *digest = p->digests[COMMANDS_NOW];
+
+	if (!memcmp(digest, none, sizeof(none)) || !config_has_digest(p->path, digest))
+		return false;
+	if (!copy_commands(&p->sets[COMMANDS_NEXT], &p->sets[COMMANDS_NOW]) &&
+	    !runner_files_copy(&p->files[COMMANDS_NEXT], &p->files[COMMANDS_NOW])) {
+		memcpy(p->digests[COMMANDS_NEXT], digest, sizeof(none));
+		return true;
+	}
+	drop_commands(&p->sets[COMMANDS_NEXT]);
+	runner_files_fini(&p->files[COMMANDS_NEXT]);
+	return false;
+}
+
 static void read_runner_config(struct process *p, int fd)
 {
 	struct commands *next = &p->sets[COMMANDS_NEXT];
@@ -196,6 +225,9 @@ static void read_runner_config(struct process *p, int fd)
 
 	drop_commands(next);
 	runner_files_fini(files);
+	memset(p->digests[COMMANDS_NEXT], 0, CONFIG_DIGEST_BYTES);
+	if (fd < 0 && keeps_text(p))
+		return;
 	if (fd < 0)
 		code = config_load(&config, p->path, err, sizeof(err));
 	else if (memory_file_is_of_owner(fd, p->path))
@@ -207,6 +239,8 @@ static void read_runner_config(struct process *p, int fd)
 			code = runner_files_collect(files, &p->opener, config);
 		if (code)
 			snprintf(err, sizeof(err), "%s", err_text(code));
+		else
+			memcpy(p->digests[COMMANDS_NEXT], config->digest, CONFIG_DIGEST_BYTES);
 	}
 	config_free(config);
 	if (code)
@@ -223,6 +257,8 @@ static void keep_runner_config(struct process *p)
 	p->files[COMMANDS_BEFORE] = p->files[COMMANDS_NOW];
 	p->files[COMMANDS_NOW] = p->files[COMMANDS_NEXT];
 	p->files[COMMANDS_NEXT] = (struct runner_files){ 0 };
+	memcpy(p->digests[COMMANDS_NOW], p->digests[COMMANDS_NEXT], CONFIG_DIGEST_BYTES);
+	memset(p->digests[COMMANDS_NEXT], 0, CONFIG_DIGEST_BYTES);
 }
 
 /* --- A child ---------------------------------------------------------------------------------- */
@@ -487,6 +523,8 @@ static int open_process(struct process *p, const struct config *config, bool is_
 		err = runner_files_collect(&p->files[COMMANDS_NOW], &p->opener, config);
 	if (!err && !is_next)
 		err = collect_commands(&p->sets[COMMANDS_NOW], config);
+	if (!is_next)
+		memcpy(p->digests[COMMANDS_NOW], config->digest, CONFIG_DIGEST_BYTES);
 	if (err || !is_next)
 		return err;
 	read_runner_config(p, -1);

@@ -53,6 +53,7 @@ struct walk {
 	const struct yamlitems *items; /* NULL: libyaml reads the whole text */
 	size_t n_runs;                 /* whose items are in the tree */
 	size_t n_hidden_lines;         /* lines of these runs that libyaml has not seen */
+	const char *without;           /* the list whose items stay out of the tree, or NULL */
 	struct input input;
 };
 
@@ -426,6 +427,12 @@ static bool add_plain_pair(const struct walk *walk, struct yamltree *item, size_
 	return node;
 }
 
+static int is_left_out(const struct walk *walk, const struct yamltree *list)
+{
+	return walk->without && list->name && !strcmp(list->name, walk->without) &&
+	       list->parent == walk->top;
+}
+
 /* Makes the nodes of the next run, as items of LIST. */
 static int add_plain_items(struct walk *walk, struct yamltree *list)
 {
@@ -437,7 +444,7 @@ static int add_plain_items(struct walk *walk, struct yamltree *list)
 
 	if (walk->depth + 3 > DEPTH_CAP)
 		return -EINVAL; /* libyaml reads all, and read_node() says where that is */
-	while (yamlitems_next(&at, end, &line, &pair)) {
+	while (!is_left_out(walk, list) && yamlitems_next(&at, end, &line, &pair)) {
 		if (pair.is_first)
 			item = add_plain_node(walk, list, new_node(YAMLTREE_MAP, NULL, 0, NULL, 0),
 					      line);
@@ -516,17 +523,16 @@ static int read_all_yaml(struct walk *walk)
 	return err;
 }
 
-int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t file,
-		  struct yamltree_error *err)
+/* By yamlitems, if that goes; else libyaml reads all of it. */
+static int read_yaml(struct walk whole, struct yamltree **out)
 {
-	const struct walk whole = { .text = text, .len = len, .file = file, .err = err };
-	struct yamlitems items;
 	struct walk walk = whole;
+	struct yamlitems items;
 	int ret;
 
 	*out = NULL;
-	*err = (struct yamltree_error){ 0 };
-	ret = yamlitems_find(&items, text, len);
+	*walk.err = (struct yamltree_error){ 0 };
+	ret = yamlitems_find(&items, walk.text, walk.len);
 	if (!ret && items.n) {
 		walk.items = &items;
 		ret = read_all_yaml(&walk);
@@ -534,10 +540,26 @@ int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t 
 	if (ret != -ENOMEM && (!items.n || ret || walk.n_runs < items.n)) {
 		yamltree_free(walk.top);
 		walk = whole;
-		*err = (struct yamltree_error){ 0 };
+		*walk.err = (struct yamltree_error){ 0 };
 		ret = read_all_yaml(&walk);
 	}
 	yamlitems_fini(&items);
 	*out = walk.top;
 	return ret;
+}
+
+int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t file,
+		  struct yamltree_error *err)
+{
+	return read_yaml((struct walk){ .text = text, .len = len, .file = file, .err = err }, out);
+}
+
+int yamltree_read_rest(struct yamltree **out, const char *text, size_t len, uint32_t file,
+		       const char *without, struct yamltree_error *err)
+{
+	const struct walk walk = {
+		.text = text, .len = len, .file = file, .err = err, .without = without
+	};
+
+	return read_yaml(walk, out);
 }

@@ -54,6 +54,11 @@ struct yamltree_error {
 int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t file,
 		  struct yamltree_error *err) __attribute__((warn_unused_result));
 
+/* The same, but leaves out plain items (config/yamlitems.h) of the list WITHOUT at the top. */
+int yamltree_read_rest(struct yamltree **out, const char *text, size_t len, uint32_t file,
+		       const char *without, struct yamltree_error *err)
+	__attribute__((warn_unused_result));
+
 /* Frees the tree and wipes its values, since there may be secrets. NULL is allowed. */
 void yamltree_free(struct yamltree *tree);
 

@@ -344,7 +344,10 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 	int code;
 
 	runner_read_config(d->runner, -1); /* meanwhile */
-	code = config_load(&config, d->config->path, err, err_cap);
+	code = config_load_again(
+		&config, d->config->path,
+		zones_have_configuration(d->zones.zones) ? zone_service_config(&d->zones) : NULL,
+		err, err_cap);
 	if (!code)
 		code = put_reload_config(d, config, done, user, err, err_cap);
 	if (!code)

@@ -200,23 +200,46 @@ static void await_member(struct zones *zones, struct zones_entry *entry)
 	zones->n_awaited++;
 }
 
-static int begin_configuration(struct zones *zones, struct zones_list *list)
+/* Keys of zones that are signed here are looked at again: they may have become usable. */
+static void sign_again(struct zones *zones)
+{
+	for (size_t i = 0; i < zones->n_listed && zones->env.sign; i++)
+		if (zones->entries[i]->config->signing || zones->entries[i]->signing)
+			zones->env.sign(zones->env.user, zones->entries[i]);
+}
+
+/* Replaces the entries of the configuration before. */
+static int begin_list(struct zones *zones, struct zones_list *list)
 {
 	struct zones table;
 	int err = share_list(zones, list);
 
 	if (!err)
 		err = table_new(&table, zones, list);
+	zones->has_failed = err;
 	if (err)
 		return err;
 	table_adopt(zones, &table, list);
+	zones->n_listed = list->n;
 	zone_pool_trim(zones->pool);
+	return 0;
+}
+
+static int begin_configuration(struct zones *zones, struct zones_list *list)
+{
+	int err = list->is_same ? 0 : begin_list(zones, list);
+
+	if (err)
+		return err;
+	if (list->is_same)
+		sign_again(zones);
 	zones->is_configuring = true;
-	if (zones->n_configurations == 1)
+	if (zones->n_configurations == 1 && !list->is_same)
 		zones_recall_all(zones);
-	zones_checks_begin(zones, list->n);
+	zones_checks_begin(zones, zones->n_listed);
 	/* The members that a start has read from the store. Later ones do not delay a reload. */
-	for (size_t i = list->n; zones->n_configurations == 1 && i < zones->n; i++)
+	for (size_t i = list->n; zones->n_configurations == 1 && !list->is_same && i < zones->n;
+	     i++)
 		await_member(zones, zones->entries[i]);
 	return 0;
 }
@@ -389,9 +412,17 @@ void zones_poll(struct zones *zones)
 		begin_next(zones);
 }
 
+bool zones_have_configuration(const struct zones *zones)
+{
+	return zones->n_configurations && !zones->has_failed;
+}
+
 int zones_configure(struct zones *zones, struct config *config, zones_done_fn *done, void *user)
 {
-	struct zones_list list = { .zones = config->zones, .n = config->n_zones, .is_there = true };
+	struct zones_list list = { .zones = config->zones,
+				   .n = config->n_zones,
+				   .is_there = true,
+				   .is_same = config->has_same_zones };
 	struct zones_waiter *waiter = waiter_new(done, user);
 	int err;
 
@@ -402,8 +433,10 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
 	if (list.n)
 		withdrawal_expect(zones->env.cache);
 	if (zones->is_configuring) {
-		list_free(&zones->next);
-		zones->next = list;
+		if (!list.is_same || !zones->next.is_there) { /* else the waiting one has them */
+			list_free(&zones->next);
+			zones->next = list;
+		}
 		push_zonemgr(&zones->later, waiter);
 		return 0;
 	}

@@ -61,11 +61,17 @@ void zones_free(struct zones *zones);
 /*
  * Serves the zones of `config`: reads every file, and drops zones that it does not name. If a file
  * cannot be loaded, the zone keeps its earlier version, if it has one, and its entry has the error.
- * Takes the list of zones out of `config`. 0: done() follows, from zones_poll(). -ENOMEM: nothing
- * changes, and done() is not called.
+ * Takes the list of zones out of `config`, or keeps the one before. 0: done() follows, from
+ * zones_poll(). -ENOMEM: nothing changes, and done() is not called.
  */
 int zones_configure(struct zones *zones, struct config *config, zones_done_fn *done, void *user)
 	__attribute__((warn_unused_result));
+
+/*
+ * The zones have, or get, the settings of the last configuration that zones_configure() has taken,
+ * so the next one may have the same zones (config_load_again()). False: there was no memory.
+ */
+bool zones_have_configuration(const struct zones *zones);
 
 /* Reads one zone's file and serves its content. 0: done() follows, from zones_poll(); ERR_NOT_FOUND
  * for a zone that is not configured, or -ENOMEM. */

@@ -29,6 +29,7 @@ struct zones_list {
 	const struct config_zone **settings;
 	uint32_t n;
 	bool is_there;
+	bool is_same; /* as the one before, which the entries have */
 };
 
 /* Entries whose load begins when others have ended, in the order of asking, from .first to .n. An
@@ -68,6 +69,7 @@ struct zones {
 	struct zones_entry **entries;
 	struct zones_entry **by_apex; /* the same, sorted by zones_compare() */
 	size_t n, cap;
+	size_t n_listed; /* the first entries: those that the last configuration names */
 
 	struct zones_queue queue;
 	size_t n_loads; /* entries with a load: at most ZONES_LOADS_MAX, unless memory is short */
@@ -93,7 +95,8 @@ struct zones {
 	bool was_flushed;     /* zones_set_time() has not noted the end of the flush yet */
 	/* until then a flush waits for the cache's filter; 0: it does not */
 	uint64_t wait_until_ns;
-	bool is_due; /* all zones have to be published: one has come or gone */
+	bool has_failed; /* the last configuration: the entries have an earlier one */
+	bool is_due;     /* all zones have to be published: one has come or gone */
 	/* the same at the end of the configuration that is being loaded: a zone has other settings
 	 * on which answers depend */
 	bool is_all_due;

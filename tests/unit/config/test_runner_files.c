@@ -157,6 +157,7 @@ static void make_files(void)
 static void opens_what_the_configuration_names(void **state)
 {
 	char path[PATH_MAX], from[PATH_MAX], err[512];
+	struct runner_files first = { 0 };
 	struct config *config;
 
 	(void)state;
@@ -164,8 +165,11 @@ static void opens_what_the_configuration_names(void **state)
 	if (config_load(&config, at("volley.yaml", path), err, sizeof(err)))
 		fail_msg("%s", err);
 	assert_int_equal(runner_opener_init(&opener), 0);
-	assert_int_equal(runner_files_collect(&sets[1], &opener, config), 0);
+	assert_int_equal(runner_files_collect(&first, &opener, config), 0);
 	config_free(config);
+	/* as after a reload of the same text */
+	assert_int_equal(runner_files_copy(&sets[1], &first), 0);
+	runner_files_fini(&first);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int fd = runner_files_open(&opener, sets, 2, at(rows[i].path, path),
 					   at(rows[i].from, from));
