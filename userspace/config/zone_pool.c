@@ -26,6 +26,10 @@ struct pool_item {
 struct zone_pool {
 	struct words_level level;
 	struct fields_octets octets; /* of the settings that are looked for */
+	/* The last zone whose settings have no pointer but the template's name, and its settings:
+	 * most zones are like the one before. NULL: none. */
+	struct config_zone last;
+	const struct config_zone *last_settings;
 	struct pool_item **buckets;
 	uint32_t n_buckets; /* a power of two */
 	uint32_t n;
@@ -80,6 +84,8 @@ static void free_pool_item(struct zone_pool *pool, struct pool_item **at)
 	struct pool_item *item = *at;
 
 	*at = item->next;
+	if (item->settings == pool->last_settings)
+		pool->last_settings = NULL;
 	config_zone_unref(item->settings);
 	free(item);
 	pool->n--;
@@ -209,13 +215,64 @@ static const struct config_zone *share_settings(struct zone_pool *pool, struct c
 	return item->settings;
 }
 
+/* True if no field but the template's name points to anything. */
+static bool is_flat(const struct zone_pool *pool, struct config_zone *zone)
+{
+	for (unsigned int i = 0; i < pool->level.n; i++) {
+		const struct words_key *key = pool->level.children[i].key;
+
+		if (key->field == WORDS_NO_FIELD || key->field == WORDS_FIELD_NUMBER)
+			continue;
+		if (key->field == WORDS_FIELD_RULES ?
+			    ((struct config_rules *)fields_at(key, zone))->rules != NULL :
+			    *(void **)fields_at(key, zone) != NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool is_as_last(const struct zone_pool *pool, const struct config_zone *zone)
+{
+	const struct config_zone *last = &pool->last;
+	struct config_zone copy;
+
+	if (!pool->last_settings || !zone->template_name != !last->template_name)
+		return false;
+	memcpy(&copy, zone, sizeof(copy)); /* with its padding */
+	copy.template_name = last->template_name;
+	return !memcmp(&copy, last, sizeof(copy)) &&
+	       (!zone->template_name || !strcmp(zone->template_name, last->template_name));
+}
+
+static const struct config_zone *share_or_repeat(struct zone_pool *pool, struct config_zone *zone)
+{
+	const struct config_zone *settings;
+	struct config_zone before;
+	bool is_possible;
+
+	if (is_as_last(pool, zone)) {
+		free(zone->template_name);
+		*zone = (struct config_zone){ 0 };
+		return config_zone_ref(pool->last_settings);
+	}
+	is_possible = is_flat(pool, zone);
+	memcpy(&before, zone, sizeof(before));
+	settings = share_settings(pool, zone);
+	if (settings && is_possible) {
+		memcpy(&pool->last, &before, sizeof(before));
+		pool->last.template_name = settings->template_name;
+		pool->last_settings = settings;
+	}
+	return settings;
+}
+
 const struct config_zone *zone_pool_share(struct zone_pool *pool, struct config_zone *zone)
 {
 	char *name = zone->name, *file = zone->file;
 	const struct config_zone *settings;
 
 	zone->name = zone->file = NULL;
-	settings = share_settings(pool, zone);
+	settings = share_or_repeat(pool, zone);
 	zone->name = name;
 	zone->file = file;
 	return settings;

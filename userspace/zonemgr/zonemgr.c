@@ -105,10 +105,25 @@ static void table_free(struct zones *table)
 	free(table->by_apex);
 }
 
+#define LISTED_AHEAD 16u /* entries that may have gone in one place */
+
+/* The entry of that name. Most zones follow each other as in the configuration before: *at is the
+ * place of the one that is expected next. */
+static struct zones_entry *find_listed(const struct zones *zones, const char *name, size_t *at)
+{
+	for (size_t i = *at; i < zones->n && i < *at + LISTED_AHEAD; i++) {
+		if (strcmp(zones->entries[i]->name, name) != 0)
+			continue;
+		*at = i + 1;
+		return zones->entries[i];
+	}
+	return zones_get(zones, name);
+}
+
 /* Makes a table of the entries of `list`: existing ones, unchanged, and new ones. */
 static int table_new(struct zones *table, struct zones *zones, const struct zones_list *list)
 {
-	size_t cap = zones->n + list->n + 1, i;
+	size_t cap = zones->n + list->n + 1, expected = 0, i;
 
 	*table = (struct zones){
 		.cap = cap,
@@ -120,7 +135,7 @@ static int table_new(struct zones *table, struct zones *zones, const struct zone
 		return -ENOMEM;
 	}
 	for (i = 0; i < list->n; i++) {
-		struct zones_entry *entry = zones_get(zones, list->zones[i].name);
+		struct zones_entry *entry = find_listed(zones, list->zones[i].name, &expected);
 
 		if (!entry)
 			entry = zones_entry_new(zones, list->zones[i].name);
@@ -157,11 +172,31 @@ static int share_list(struct zones *zones, struct zones_list *list)
 	return 0;
 }
 
+/* Puts the new entries of `table` in order between the old ones, of which none has gone yet. */
+static void sort_table(const struct zones *zones, struct zones *table)
+{
+	struct zones_entry **sorted = table->by_apex;
+	size_t n_new = 0, n_old = zones->n, at;
+
+	for (size_t i = 0; i < table->n; i++)
+		if (!table->entries[i]->file)
+			sorted[n_new++] = table->entries[i];
+	if (n_new)
+		qsort(sorted, n_new, sizeof(struct zones_entry *), zones_compare);
+	/* from the end, so that the new ones at the start are moved before they are overwritten */
+	for (at = n_new + n_old; n_old; at--)
+		if (n_new && zones_compare(&sorted[n_new - 1], &zones->by_apex[n_old - 1]) > 0)
+			sorted[at - 1] = sorted[--n_new];
+		else
+			sorted[at - 1] = zones->by_apex[--n_old];
+}
+
 /* Replaces the table of `zones`, and appends the entries that will leave. */
 static void table_adopt(struct zones *zones, struct zones *table, struct zones_list *list)
 {
 	size_t i;
 
+	sort_table(zones, table); /* while new entries have no file */
 	zones->n_configurations++;
 	for (i = 0; i < list->n; i++) {
 		zones_set_config(table->entries[i], &list->zones[i], list->settings[i]);
@@ -180,8 +215,6 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 		if (!entry->is_member)
 			entry->life = ZONES_LEAVING;
 	}
-	memcpy(table->by_apex, table->entries, table->n * sizeof(struct zones_entry *));
-	qsort(table->by_apex, table->n, sizeof(struct zones_entry *), zones_compare);
 	free(zones->entries);
 	free(zones->by_apex);
 	zones->entries = table->entries;
@@ -280,6 +313,15 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 	zones->is_configured_due = true;
 }
 
+static void forget_order_of_gone(struct zones *zones)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < zones->n; i++)
+		if (zones->by_apex[i]->life != ZONES_GONE)
+			zones->by_apex[n++] = zones->by_apex[i];
+}
+
 static void remove_zonemgr_gone(struct zones *zones)
 {
 	struct zones_waiter *over = NULL;
@@ -287,6 +329,7 @@ static void remove_zonemgr_gone(struct zones *zones)
 
 	(void)end_singles(zones, true, &over); /* before the entries are freed */
 	zones_checks_forget_gone(zones);
+	forget_order_of_gone(zones);
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
@@ -305,8 +348,6 @@ static void remove_zonemgr_gone(struct zones *zones)
 		if (zones->env.gone_together)
 			zones->env.gone_together(zones->env.user);
 		zones->n = n;
-		memcpy(zones->by_apex, zones->entries, n * sizeof(struct zones_entry *));
-		qsort(zones->by_apex, n, sizeof(struct zones_entry *), zones_compare);
 	}
 	tell_zonemgr(over, ERR_NOT_FOUND);
 }

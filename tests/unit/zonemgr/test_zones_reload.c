@@ -15,6 +15,7 @@
 #include "zonemgr/zonemgr.h"
 #include "transfer/transfer.h"
 #include "zone/image.h"
+#include "zonemgr/zones_state.h"
 #include "engine/engine.h"
 #include "tests/lib/madezones.h"
 #include "tests/lib/must.h"
@@ -313,6 +314,80 @@ static void test_one_zone_more_and_less(void **state)
 	assert_int_equal(zones_n(zones), N_ZONES);
 }
 
+static uint32_t rolled = 1;
+
+static uint32_t roll(uint32_t n)
+{
+	rolled = rolled * 1664525u + 1013904223u;
+	return (rolled >> 8) % n;
+}
+
+#define N_MIXED 200u
+
+/* A part of the zones, most of them in order, some elsewhere. */
+static void put_mixed_text(bool is_listed[N_MIXED])
+{
+	unsigned order[N_MIXED];
+	FILE *out = fopen(file, "w");
+
+	for (unsigned i = 0; i < N_MIXED; i++)
+		order[i] = i;
+	for (uint32_t n = roll(3) ? roll(4) : N_MIXED; n; n--) {
+		const uint32_t a = roll(N_MIXED), b = roll(N_MIXED);
+		const unsigned moved = order[a];
+
+		order[a] = order[b];
+		order[b] = moved;
+	}
+	MUST(out && fputs(LISTEN "zones:\n", out) >= 0);
+	for (unsigned i = 0, gap = 0; i < N_MIXED; i++) {
+		gap = gap ? gap - 1 : roll(10) ? 0 : roll(40);
+		is_listed[order[i]] = !gap;
+		if (!gap)
+			MUST(fprintf(out, "  - name: z%u\n    file: z%u\n", order[i], order[i]) >
+			     0);
+	}
+	MUST(!fclose(out));
+}
+
+static bool is_in_order(void *user, const struct zones_entry *entry)
+{
+	const struct zones_entry **before = user;
+
+	assert_true(!*before || zones_compare(before, &entry) < 0);
+	*before = entry;
+	return true;
+}
+
+/* Zones come and go in each place, and change places: each is found, in the canonical order. */
+static void test_zones_come_and_go_in_each_place(void **state)
+{
+	bool is_listed[N_MIXED];
+
+	(void)state;
+	for (unsigned round = 0; round < 40; round++) {
+		const struct zones_entry *last = NULL;
+		bool is_done = false;
+		unsigned n = 0;
+		char name[16];
+
+		put_mixed_text(is_listed);
+		config_free(config);
+		config = load_file();
+		assert_int_equal(zones_configure(zones, config, on_done, &is_done), 0);
+		run_until(&is_done);
+		for (unsigned i = 0; i < N_MIXED; i++) {
+			snprintf(name, sizeof(name), "z%u", i);
+			assert_int_equal(zones_find(zones, name) != NULL, is_listed[i]);
+			n += is_listed[i];
+		}
+		assert_int_equal(zones_n(zones), n);
+		zones_walk(zones, NULL, true, is_in_order, &last);
+	}
+	configure(N_ZONES, "");
+	assert_int_equal(zones_n(zones), N_ZONES);
+}
+
 static void test_a_reload_of_one_zone(void **state)
 {
 	const struct zone_set *before = published.set;
@@ -418,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_a_missing_file_is_reported),
 		cmocka_unit_test(test_settings_of_one_zone),
 		cmocka_unit_test(test_one_zone_more_and_less),
+		cmocka_unit_test(test_zones_come_and_go_in_each_place),
 		cmocka_unit_test(test_a_reload_of_one_zone),
 		cmocka_unit_test(test_a_zone_that_is_loaded_already),
 		cmocka_unit_test(test_the_same_configuration),
