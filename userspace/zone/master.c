@@ -573,6 +573,8 @@ static int load_master(struct zone **out, struct source *s)
 		return fd;
 	}
 	s->st = st;
+	if (s->progress->st)
+		*s->progress->st = st;
 	add_to(&s->progress->total_bytes, (uint64_t)st.st_size);
 	rc = zone_builder_new(&s->b, s->origin);
 	if (rc) {

@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/wire.h"
 
@@ -73,6 +74,7 @@ struct zone_progress {
 	uint32_t stage;    /* enum zone_stage */
 	bool has_included; /* other files, with $INCLUDE */
 	bool cancel;       /* set by another thread: the load ends soon with -ECANCELED */
+	struct stat *st;   /* set before the load: gets the status of the opened file; or NULL */
 	/* Set before the load: records outside of the zone are left out, each with a warning. */
 	bool skips_outside;
 };

@@ -146,12 +146,17 @@ static int add_journal(struct load *load)
 
 static int read_loader_file(struct load *load)
 {
+	const uint64_t now_s = clock_wall_s(); /* before it is opened */
+	struct stat st = { 0 };
 	int err;
 
 	if (zonefile_is_unchanged(load->file, &load->known))
 		return 0;
-	zonefile_mark_read(load->file, &load->file_mark);
+	load->progress.st = &st;
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, load->err);
+	load->progress.st = NULL;
+	if (st.st_mode)
+		zonefile_mark_of(&st, now_s, &load->file_mark);
 	if (load->progress.has_included)
 		load->file_mark.is_settled = false; /* it says nothing of the other files */
 	return load->absent == LOAD_ABSENT_FAILS ? err : load_make_own(load, err);

@@ -70,19 +70,23 @@ static struct stat stat_of_statx(const struct statx *st)
 			      .st_ctim = time_of_statx(&st->stx_ctime) };
 }
 
+void zonefile_mark_of(const struct stat *st, uint64_t now_s, struct zonefile_mark *mark)
+{
+	mark->is_there = true;
+	mark->content = hash_of_content(st);
+	mark->status = hash_of_time(&st->st_ctim);
+	/* A kernel's times may be as coarse as its tick, and some file systems' two seconds. A file
+	 * system without times has 0. */
+	mark->is_settled = newer_s(st) && newer_s(st) + SETTLED_S <= (int64_t)now_s;
+}
+
 void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
 {
 	struct stat st;
 
 	*mark = (struct zonefile_mark){ 0 };
-	if (regular_stat(path, &st))
-		return;
-	mark->is_there = true;
-	mark->content = hash_of_content(&st);
-	mark->status = hash_of_time(&st.st_ctim);
-	/* A kernel's times may be as coarse as its tick, and some file systems' two seconds. A file
-	 * system without times has 0. */
-	mark->is_settled = newer_s(&st) && newer_s(&st) + SETTLED_S <= (int64_t)clock_wall_s();
+	if (!regular_stat(path, &st))
+		zonefile_mark_of(&st, clock_wall_s(), mark);
 }
 
 /* A file that was read can still be opened if its status is the same, since that has its

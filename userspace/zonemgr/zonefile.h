@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "store/store.h"
@@ -29,6 +30,8 @@ struct zonefile_mark {
 	bool is_settled;
 };
 
+/* The mark of a file that had this status at the time now_s, seconds since 1970, or later. */
+void zonefile_mark_of(const struct stat *st, uint64_t now_s, struct zonefile_mark *mark);
 /* Reads the mark: before the file is read, or after it was written. */
 void zonefile_mark_read(const char *path, struct zonefile_mark *mark);
 /* True if the file can be opened, and has the content that it had with the mark @before, which was
