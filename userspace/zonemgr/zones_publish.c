@@ -464,18 +464,19 @@ static void settle_publish(struct zones *zones, struct zones_entry *entry, bool 
 	}
 }
 
+static void settle_publish_together(const struct zones *zones)
+{
+	if (zones->env.served_together)
+		zones->env.served_together(zones->env.user);
+}
+
 static void settle_edition(struct zones *zones, const struct edition *edition, bool is_old_free)
 {
 	for (size_t i = 0; i < edition->n; i++) {
 		note_withdrawn(edition->entries[i], &edition->withdrawn[i]);
 		settle_publish(zones, edition->entries[i], is_old_free);
 	}
-}
-
-static void settle_publish_together(const struct zones *zones)
-{
-	if (zones->env.served_together)
-		zones->env.served_together(zones->env.user);
+	settle_publish_together(zones);
 }
 
 /* --- For the resolver ------------------------------------------------------------------------- */
@@ -610,7 +611,6 @@ static int swap_publish(struct zones *zones, struct edition *edition)
 			      edition->members[i].zone);
 	err = withdraw_publish(zones, edition);
 	settle_edition(zones, edition, !err);
-	settle_publish_together(zones);
 	zones_made_served(zones);
 	return err;
 }

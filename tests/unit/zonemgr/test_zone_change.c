@@ -474,6 +474,40 @@ static void a_change_while_the_file_is_read(void **state)
 	end();
 }
 
+static unsigned n_together;
+
+static void count_together(void *user)
+{
+	(void)user;
+	n_together++;
+}
+
+/* The store hears of all zones of a publish when the last one is served, and before anybody is
+ * told. */
+static void served_together(void **state)
+{
+	(void)state;
+	begin();
+	madezones_env(zones)->served_together = count_together;
+	n_together = 0;
+	assert_int_equal(change("add d A 192.0.2.4"), 0);
+	zones_flush(zones);
+	assert_int_equal(n_told, 1);
+	assert_true(n_together > 0);
+	n_together = 0;
+	entry.file = tmpfolder_file;
+	write_file(ZONE_HEAD);
+	reload();
+	wait_for_reload();
+	assert_true(n_together > 0);
+	n_together = 0;
+	assert_int_equal(zones_publish(zones), 0);
+	assert_true(n_together > 0);
+	madezones_env(zones)->served_together = NULL;
+	unlink(tmpfolder_file);
+	end();
+}
+
 static void pass_until(uint64_t ns)
 {
 	const struct clock_now now = { .ns = ns, .wall_s = 1 };
@@ -537,6 +571,7 @@ int main(void)
 		cmocka_unit_test(an_unchanged_file),
 		cmocka_unit_test(a_file_that_was_written_meanwhile),
 		cmocka_unit_test(a_change_while_the_file_is_read),
+		cmocka_unit_test(served_together),
 		cmocka_unit_test(loaded_behind_a_long_publish),
 	};
 	int rc;
