@@ -9,6 +9,7 @@
             CPU time for each, latencies at half load, and what a flood leaves
     zones   start to the first right answer of large zones, and memory: volleyd, knotd, nsd
     reload  replies per second while a large zone is loaded again, against those before
+    many    many small zones: start, memory, a reload, one zone more; volleyd, knotd, nsd
     random  names that nobody has asked before: Volley, knotd, nsd and the reflector, for zones without
             signatures, with a wildcard, with NSEC and with NSEC3
     fill    resolvers' caches filled past their limits: volleyd, unbound, named; takes hours, so it
@@ -29,6 +30,7 @@ import tempfile
 import caches
 import curve
 import generators
+import manyzones
 import randomnames
 import sidebyside
 import reloads
@@ -39,10 +41,12 @@ import servers
 import sweep
 import zones
 
-PARTS = ("cost", "cache", "peers", "zones", "reload", "curve", "random", "fill")
+PARTS = ("cost", "cache", "peers", "zones", "reload", "curve", "random", "many", "fill")
 ENTRIES = [1000, 10000, 100000, 1000000, 4000000]
 RECORDS = [1000000, 5000000]
 QUICK_RECORDS = 100000
+ZONES = [100000]
+QUICK_ZONES = 2000
 
 
 class Bench:
@@ -116,6 +120,7 @@ def parse_options(argv):
         help="names in the zones of `peers` and `random` (100000)")
     add("--records", type=numbers, metavar="N,...",
         help="sizes of the zones (1M 5M); `reload` has the smallest")
+    add("--zones", type=numbers, metavar="N,...", help="numbers of zones of `many` (100k)")
     add("--fill-names", type=int, metavar="N", help="names that fill asks for (3M)")
     add("--fill-seconds", type=int, default=900, metavar="S", help="at most for each phase (900)")
     add("--limits", type=limits_of, default=tuple(caches.LIMITS), metavar="WORDS,...",
@@ -131,6 +136,7 @@ def parse_options(argv):
     options.entries = options.entries or (ENTRIES[:3] if options.quick else ENTRIES)
     options.names = options.names or (10000 if options.quick else 100000)
     options.records = options.records or ([QUICK_RECORDS] if options.quick else RECORDS)
+    options.zones = options.zones or ([QUICK_ZONES] if options.quick else ZONES)
     options.fill_names = options.fill_names or (30000 if options.quick else 3000000)
     options.peer_rounds = options.rounds or (1 if options.quick else 5)
     options.peer_seconds = options.seconds or (0.3 if options.quick else 1.0)
@@ -185,6 +191,9 @@ def run_parts(options, folder):
     if "zones" in options.parts:
         sweep.say("zones: time and memory of loading")
         found["zones"] = zones.compare(options, folder)
+    if "many" in options.parts:
+        sweep.say("many: time and memory of many small zones")
+        found["many"] = manyzones.compare(options, folder)
     if set(options.parts) & set(LAB_PARTS):
         run_lab_parts(options, folder, found)
     return found

@@ -17,6 +17,9 @@ HIT_ABOVE_NS, CACHE_RATIO = 100, 0.60   # what Volley must show
 OPTION_NS = (("cookie", "with a cookie", 60), ("far", "far below its rate limit", 15),
              ("near", "near its rate limit", 120))
 LARGE = 4000000
+# Many zones: against the better peer, and seconds at so many zones.
+MANY_MEMORY_RATIO, MANY_START_RATIO = 1.0, 1.2
+MANY, MANY_RELOAD_CPU_S, MANY_FILE_S, MANY_COMMAND_S = 100000, 0.2, 0.5, 0.005
 LOAD_RATIO, MEMORY_RATIO, PEAK_RATIO = 1.0, 0.8, 1.5   # loading zones, against the better peer
 RELOAD_RATIO = 0.95
 LEAST_SECOND, FILL_RATIO, FORWARD_RATIO, HITS_TIMES = 0.5, 1.0, 2.0, 5.0   # caches of resolvers
@@ -88,6 +91,19 @@ def zones_table(rows):
                    f"{one['cpu_s_ratio']:.2f}", f"{one['bytes'] / one['records']:.0f}",
                    f"{one['bytes_ratio']:.2f}", f"{one['peak_bytes'] / one['records']:.0f}"]
                   for one in rows])
+
+
+def many_table(rows):
+    """Each ratio is to the better of the peers."""
+    return table(["zones", "server", "s to the last answer", "ratio", "CPU s", "ratio",
+                  "memory, MiB", "octets/zone", "ratio", "reload: CPU s",
+                  "one more by file, s", "CPU s", "by command, ms"],
+                 [[f"{one['zones']:,}", one["server"], f"{one['start_s']:.2f}",
+                   f"{one['start_s_ratio']:.2f}", f"{one['start_cpu_s']:.2f}",
+                   f"{one['start_cpu_s_ratio']:.2f}", f"{one['all_bytes'] / 2**20:.0f}",
+                   f"{one['bytes'] / one['zones']:,.0f}", f"{one['bytes_ratio']:.2f}",
+                   f"{one['reload_cpu_s']:.2f}", f"{one['file_s']:.2f}",
+                   f"{one['file_cpu_s']:.2f}", f"{1000 * one['command_s']:.1f}"] for one in rows])
 
 
 def reload_table(rows):
@@ -178,6 +194,24 @@ def zones_claims(rows):
     return made
 
 
+def many_claims(rows):
+    made = []
+    for one in rows:
+        if one["server"] != "volleyd":
+            continue
+        n = one["zones"]
+        limits = (("memory of the better peer's", "bytes_ratio", MANY_MEMORY_RATIO),
+                  ("time to the last answer of the better peer's", "start_s_ratio",
+                   MANY_START_RATIO),
+                  ("CPU s of a reload with nothing changed", "reload_cpu_s",
+                   MANY_RELOAD_CPU_S * n / MANY),
+                  ("s for one zone more by file", "file_s", MANY_FILE_S * max(1, n / MANY)),
+                  ("s for one zone more by command", "command_s", MANY_COMMAND_S))
+        made += [(f"{n:,} zones: {what}, at most {limit:.3g}", f"{one[key]:.3f}",
+                  one[key] <= limit) for what, key, limit in limits]
+    return made
+
+
 def reload_claims(rows):
     worst = min(one["during_ratio"] for one in rows)
     return [(f"replies during a reload at least {RELOAD_RATIO:.2f} of those before",
@@ -214,6 +248,8 @@ def claims(found):
         made += report_peers.claims(found["peers"])
     if "zones" in found:
         made += zones_claims(found["zones"])
+    if "many" in found:
+        made += many_claims(found["many"])
     if "reload" in found:
         made += reload_claims(found["reload"])
     if "fill" in found:
@@ -243,6 +279,8 @@ def markdown(found, options):
         parts.append(cost_table(found["cost"]))
     if "zones" in found:
         parts.append(zones_table(found["zones"]))
+    if "many" in found:
+        parts.append(many_table(found["many"]))
     if "reload" in found:
         parts.append(reload_table(found["reload"]))
     if "curve" in found:
