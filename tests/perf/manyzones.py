@@ -235,7 +235,7 @@ class Volley(Server):
                            "storage": str(self.folder / "storage")},
                 "templates": [{"name": "small", "file": str(self.files.folder / "added/%s.zone")}],
                 "rrl": {"answers": 0, "octets": 0}, "cache": {"size": CACHE},
-                "control": {"socket": str(self.folder / "control.sock")}}
+                "control": {"socket": str(self.folder / "control.sock"), "zones-add": ["small"]}}
         with open(self.folder / "volley.yaml", "w", encoding="ascii") as out:
             out.writelines(f"{key}: {json.dumps(value)}\n" for key, value in head.items())
             out.write("zones:\n")
