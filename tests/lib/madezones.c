@@ -18,6 +18,7 @@ void madezones_set(struct zones *zones, struct zones_entry *const *entries, size
 	MUST(zones->entries && zones->by_apex);
 	for (size_t i = 0; i < n; i++) {
 		entries[i]->owner = zones;
+		entries[i]->at = (uint32_t)i;
 		zones->entries[i] = zones->by_apex[i] = entries[i];
 	}
 	qsort(zones->by_apex, n, sizeof(struct zones_entry *), zones_compare);

@@ -480,6 +480,16 @@ static int list_name(struct dependency_list *list, const struct changes *changes
 	return err;
 }
 
+int affected_list_below(uint64_t seed, const uint8_t *name, struct dependency_list *list)
+{
+	uint64_t hash = hash_of_affected(seed, name);
+	int err = list_dependency(list, dependency_of(seed, DEPENDENCY_ANY));
+
+	if (!err)
+		err = list_dependency(list, dependency_of(hash, DEPENDENCY_NAME));
+	return err ? err : list_dependency(list, dependency_of(hash, DEPENDENCY_BELOW));
+}
+
 int affected_list(uint64_t seed, const struct changes *changes, struct dependency_list *list)
 {
 	int err = list_dependency(list, dependency_of(seed, DEPENDENCY_ANY));

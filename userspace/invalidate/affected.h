@@ -67,6 +67,13 @@ struct dependency_list {
 	size_t n, cap;
 };
 
+/*
+ * Adds the dependencies of answers that look up the folded name, or names below it: a zone comes
+ * there. Answers from upstream have none. 0 or -ENOMEM. Any thread.
+ */
+int affected_list_below(uint64_t seed, const uint8_t *name, struct dependency_list *list)
+	__attribute__((warn_unused_result));
+
 /* Adds them to the list. 0 or -ENOMEM. Any thread; O(names that changed). */
 int affected_list(uint64_t seed, const struct changes *changes, struct dependency_list *list)
 	__attribute__((warn_unused_result));

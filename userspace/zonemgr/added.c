@@ -417,7 +417,7 @@ void added_gone_together(struct added *a, int code)
 /* A secondary needs no file: it waits for its primaries. */
 static bool has_failed(const struct zones_entry *entry)
 {
-	return entry->life == ZONES_COMING && !zones_is_loading(entry) && entry->loading.code &&
+	return !entry->zone && !zones_is_loading(entry) && entry->loading.code &&
 	       !zones_is_secondary(entry);
 }
 

@@ -163,6 +163,7 @@ struct zones_entry {
 
 	struct zones *owner;
 	char *file;             /* NULL only while the entry is made */
+	uint32_t at;            /* its place in zones.entries */
 	uint64_t configuration; /* the number of the last one that names it */
 	bool is_member; /* of a catalog, or added by a command; the configuration does not name it */
 	bool is_expired;                 /* from the next publish on it is not served */
@@ -255,8 +256,8 @@ void zones_forget_made(struct zones *zones, struct zones_entry *entry);
  */
 int zones_publish(struct zones *zones) __attribute__((warn_unused_result));
 
-/* The same only for the list zones.changed, which is empty afterwards: swaps their pointers in the
- * set. O(changed zones). If one needs another generation, all are published. */
+/* The same only for the list zones.changed, which is empty afterwards: changes the set in place,
+ * and frees members that have gone. O(changed zones), with recursion O(cache) if a zone comes. */
 int zones_publish_changed(struct zones *zones) __attribute__((warn_unused_result));
 /* The state after a publish of zones_newest(), which may differ from .state after a change of the
  * settings. */

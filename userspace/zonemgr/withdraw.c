@@ -25,7 +25,9 @@ struct withdrawal {
 	uint32_t n_slots;
 	const struct zone_set *set; /* NULL: no routes are planned */
 	bool moves_cuts;
-	uint32_t *gens; /* generations of `set`, by slot */
+	uint32_t *gens; /* generations of `set`, by slot; NULL: only these zones have come: */
+	const uint8_t **come;
+	size_t n_come;
 	uint64_t n_led_elsewhere;
 };
 
@@ -64,6 +66,7 @@ void withdrawal_free(struct withdrawal *w)
 	forget_plans(w);
 	free(w->by_slot);
 	free(w->gens);
+	free(w->come);
 	free(w);
 }
 
@@ -146,6 +149,26 @@ int withdrawal_plan_routes(struct withdrawal *w, const struct zone_set *set)
 	return 0;
 }
 
+void withdrawal_note_gen(struct withdrawal *w, uint32_t slot, uint32_t gen)
+{
+	if (w->gens && slot < w->n_slots)
+		w->gens[slot] = gen;
+}
+
+int withdrawal_plan_come(struct withdrawal *w, const struct zone_set *set, const uint8_t *apex)
+{
+	const uint8_t **grown = w->come;
+
+	if (!(w->n_come & (w->n_come - 1)))
+		grown = reallocarray(w->come, w->n_come ? 2 * w->n_come : 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	w->come = grown;
+	w->come[w->n_come++] = apex;
+	w->set = set;
+	return 0;
+}
+
 void withdrawal_cancel(struct withdrawal *w)
 {
 	for (struct plan *plan = w->plans; plan; plan = plan->next)
@@ -163,7 +186,8 @@ static bool is_led_elsewhere(const struct withdrawal *w, const struct volley_ent
 
 	if (!w->set || e->zone_slot >= w->n_slots)
 		return false;
-	return (is_upstreams || e->zone_gen == w->gens[e->zone_slot]) && !routes_hold(w->set, e);
+	return (is_upstreams || !w->gens || e->zone_gen == w->gens[e->zone_slot]) &&
+	       !routes_hold(w->set, e);
 }
 
 static struct plan *plan_of(const struct withdrawal *w, const struct volley_entry *e)
@@ -178,20 +202,26 @@ static bool is_changed(void *user, const struct volley_entry *e)
 	return plan && e->zone_gen == plan->gen && affected_by(plan->changes, e);
 }
 
+static bool is_withdrawn(void *user, const struct volley_entry *e)
+{
+	return is_led_elsewhere(user, e) || is_changed(user, e);
+}
+
 static void count_withdrawn(void *user, const struct volley_entry *e)
 {
-	plan_of(user, e)->zone.told->n_answers++;
+	struct withdrawal *w = user;
+
+	if (is_changed(w, e))
+		plan_of(w, e)->zone.told->n_answers++;
+	else
+		w->n_led_elsewhere++;
 }
 
 static enum walk_step judge_withdraw(void *user, const struct volley_entry *e)
 {
 	struct withdrawal *w = user;
 
-	if (is_led_elsewhere(w, e)) {
-		w->n_led_elsewhere++;
-		return WALK_WITHDRAW;
-	}
-	if (!is_changed(w, e))
+	if (!is_withdrawn(w, e))
 		return WALK_ON;
 	count_withdrawn(w, e);
 	return WALK_WITHDRAW;
@@ -204,6 +234,8 @@ static int list_all(const struct withdrawal *w, struct dependency_list *list)
 
 	for (const struct plan *plan = w->plans; !err && plan; plan = plan->next)
 		err = affected_list(seed, plan->changes, list);
+	for (size_t i = 0; !err && i < w->n_come; i++)
+		err = affected_list_below(seed, w->come[i], list);
 	return err;
 }
 
@@ -211,7 +243,7 @@ static int list_all(const struct withdrawal *w, struct dependency_list *list)
 static int invalidate(struct withdrawal *w, bool *must_wait)
 {
 	struct dependency_list list = { .n = 0 };
-	struct cache_invalidation invalidation = { .is_affected = is_changed,
+	struct cache_invalidation invalidation = { .is_affected = is_withdrawn,
 						   .withdrawn = count_withdrawn,
 						   .user = w };
 	int err = list_all(w, &list);
@@ -224,6 +256,15 @@ static int invalidate(struct withdrawal *w, bool *must_wait)
 	return err;
 }
 
+static void flush_set(const struct withdrawal *w)
+{
+	struct zone_set_place place = { 0 };
+	const struct zone_member *m;
+
+	while (w->set && (m = zone_set_next(w->set, &place)))
+		cache_zone_flush(w->cache, m->cache_slot);
+}
+
 void withdrawal_give_up(struct withdrawal *w)
 {
 	for (struct plan *plan = w->plans; plan; plan = plan->next) {
@@ -232,9 +273,7 @@ void withdrawal_give_up(struct withdrawal *w)
 				"the kernel gives no grace period, so a reader may still use "
 				"the old data");
 	}
-	for (uint32_t slot = 1; w->set && slot < w->n_slots; slot++)
-		if (w->gens[slot])
-			cache_zone_flush(w->cache, slot);
+	flush_set(w);
 	forget_plans(w);
 }
 
@@ -246,7 +285,7 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 
 	if (!w->plans && !w->set)
 		return 0;
-	if (w->set || invalidate(w, &must_wait))
+	if (w->gens || invalidate(w, &must_wait))
 		err = cache_sweep(w->cache, NULL, judge_withdraw, w, grace, grace_user, &n);
 	else if (must_wait)
 		err = grace(grace_user);

@@ -74,6 +74,15 @@ bool withdrawal_moves_cuts(const struct withdrawal *withdrawal);
 int withdrawal_plan_routes(struct withdrawal *withdrawal, const struct zone_set *set)
 	__attribute__((warn_unused_result));
 
+/*
+ * The same for a zone that comes, when recursion is off: only answers that depend on names at or
+ * below its apex, which the caller keeps until run has returned, are looked at. 0 or -ENOMEM.
+ */
+int withdrawal_plan_come(struct withdrawal *withdrawal, const struct zone_set *set,
+			 const uint8_t *apex) __attribute__((warn_unused_result));
+/* After withdrawal_plan_routes(): the zone in this slot has a new generation in the set. */
+void withdrawal_note_gen(struct withdrawal *withdrawal, uint32_t slot, uint32_t gen);
+
 /* Gives the plan up: the old zones stay. */
 void withdrawal_cancel(struct withdrawal *withdrawal);
 

@@ -215,6 +215,8 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 		if (!entry->is_member)
 			entry->life = ZONES_LEAVING;
 	}
+	for (i = 0; i < table->n; i++)
+		table->entries[i]->at = (uint32_t)i;
 	free(zones->entries);
 	free(zones->by_apex);
 	zones->entries = table->entries;
@@ -322,6 +324,46 @@ static void forget_order_of_gone(struct zones *zones)
 			zones->by_apex[n++] = zones->by_apex[i];
 }
 
+static void end_entry(struct zones *zones, struct zones_entry *entry)
+{
+	log_info("zone %s: no longer configured", entry->name);
+	if (zones->env.gone)
+		zones->env.gone(zones->env.user, entry);
+	zones_forget_load(entry);
+	zones_forget_made(zones, entry);
+	zones_entry_free(entry);
+}
+
+/* The last entry takes its place: that is a member, too. */
+static void table_remove(struct zones *zones, const struct zones_entry *entry)
+{
+	struct zones_entry **at = bsearch(&entry, zones->by_apex, zones->n,
+					  sizeof(struct zones_entry *), zones_compare);
+	struct zones_entry *last = zones->entries[--zones->n];
+
+	zones->entries[entry->at] = last;
+	last->at = entry->at;
+	memmove(at, at + 1,
+		(size_t)(zones->by_apex + zones->n - at) * sizeof(struct zones_entry *));
+}
+
+void zones_remove_gone(struct zones *zones, struct zones_entry *const *gone, size_t n)
+{
+	struct zones_waiter *over = NULL;
+
+	if (!n)
+		return;
+	(void)end_singles(zones, true, &over); /* before the entries are freed */
+	zones_checks_forget_gone(zones);
+	for (size_t i = 0; i < n; i++) {
+		table_remove(zones, gone[i]);
+		end_entry(zones, gone[i]);
+	}
+	if (zones->env.gone_together)
+		zones->env.gone_together(zones->env.user);
+	tell_zonemgr(over, ERR_NOT_FOUND);
+}
+
 static void remove_zonemgr_gone(struct zones *zones)
 {
 	struct zones_waiter *over = NULL;
@@ -333,16 +375,11 @@ static void remove_zonemgr_gone(struct zones *zones)
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (entry->life != ZONES_GONE) {
+		entry->at = (uint32_t)n;
+		if (entry->life != ZONES_GONE)
 			zones->entries[n++] = entry;
-			continue;
-		}
-		log_info("zone %s: no longer configured", entry->name);
-		if (zones->env.gone)
-			zones->env.gone(zones->env.user, entry);
-		zones_forget_load(entry);
-		zones_forget_made(zones, entry);
-		zones_entry_free(entry);
+		else
+			end_entry(zones, entry);
 	}
 	if (n < zones->n) {
 		if (zones->env.gone_together)
@@ -523,6 +560,7 @@ int zones_table_add(struct zones *zones, struct zones_entry *entry)
 		zones->by_apex = grown;
 		zones->cap = cap;
 	}
+	entry->at = (uint32_t)zones->n;
 	zones->entries[zones->n] = entry;
 	insert_zonemgr(zones->by_apex, zones->n++, entry);
 	return 0;

@@ -21,7 +21,7 @@
 #include "zonemgr/zones_state.h"
 
 #define FLUSH_NS        (8 * CLOCK_NS_PER_MS)
-#define FLUSH_MEMBER_NS (50 * CLOCK_NS_PER_MS) /* before a publish of all */
+#define FLUSH_MEMBER_NS (2 * CLOCK_NS_PER_MS) /* the same for members that come or go */
 #define OF_JOURNAL      "journal: "    /* the next change ends a storage_error that begins so */
 #define FLUSH_AGAIN_NS  CLOCK_NS_PER_S /* after a failed publish */
 
@@ -422,7 +422,7 @@ static int publish_all(struct zones *zones)
 /*
  * After many answers were adopted, a withdrawal first needs their dependencies: a second for 4
  * million answers. The keeper collects them quickly, and changes wait for it while control goes on.
- * If a zone has come or gone, all answers are visited anyway, so there is no wait.
+ * A publish of all visits all answers anyway, so it does not wait.
  */
 static bool must_wait(struct zones *zones)
 {
@@ -458,9 +458,11 @@ void zones_flush(struct zones *zones)
 	zones->flushed_ns = zones->now.ns;
 	zones->was_flushed = true;
 	/* Nothing was published, or zones that have gone are still there. */
-	if (err == -ENOMEM || (err && is_all))
+	if (err == -ENOMEM || (err && (is_all || zones->is_due)))
 		zones_flush_again(zones);
-	if (zones->is_poll_due && zones_pause_end(zones) < zones->flush_at_ns)
+	/* After a failure the next try comes first. */
+	if (zones->is_poll_due && (!err || zones->flush_at_ns == UINT64_MAX) &&
+	    zones_pause_end(zones) < zones->flush_at_ns)
 		zones->flush_at_ns = zones_pause_end(zones);
 	tell_zones_change(made, err);
 }
@@ -475,6 +477,7 @@ int zones_add_member(struct zones *zones, struct config_zone *config)
 
 	if (zones_get(zones, config->name))
 		return -EEXIST;
+	withdrawal_expect(zones->env.cache);
 	settings = zone_pool_share(zones->pool, config);
 	entry = settings ? zones_entry_new(zones, config->name) : NULL;
 	if (entry)
@@ -491,17 +494,15 @@ int zones_add_member(struct zones *zones, struct config_zone *config)
 	return 0;
 }
 
-void zones_member_loaded(struct zones *zones)
+void zones_member_loaded(struct zones_entry *entry)
 {
-	zones->is_due = true;
-	flush_within(zones, PAUSE_TIMES * zones->all_took_ns > FLUSH_MEMBER_NS ?
-				    PAUSE_TIMES * zones->all_took_ns :
-				    FLUSH_MEMBER_NS);
+	zones_mark_changed(entry->owner, entry);
+	flush_within(entry->owner, FLUSH_MEMBER_NS);
 }
 
 void zones_remove_member(struct zones *zones, struct zones_entry *entry)
 {
 	entry->life = ZONES_GONE;
 	disappoint(zones, entry);
-	zones_member_loaded(zones);
+	zones_member_loaded(entry);
 }

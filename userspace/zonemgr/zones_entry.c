@@ -321,7 +321,7 @@ static void note_entry_end(struct zones_entry *entry, int code)
 		entry->owner->n_awaited--;
 	}
 	if (entry->is_member && !zones_is_answered(entry))
-		zones_member_loaded(entry->owner);
+		zones_member_loaded(entry);
 	if (l->n_wanted > l->n_begun && code != -ECANCELED)
 		begin_zones_entry(entry);
 }

@@ -124,18 +124,20 @@ struct edition {
 	struct withdrawn *withdrawn; /* is_known: there was another version */
 	struct withdrawal *withdrawal;
 	size_t n;
-	/* pointers are swapped: an entry that needs a new generation gets none, because then all
-	 * are published */
-	bool is_swap;
+	struct zones_entry **gone; /* of a publish of a few: they are taken out */
+	size_t n_gone;
+	bool is_few;
 	bool has_come; /* there is a zone that was not served before */
 	/* names below a cut, for which upstream has answered, may now belong to a zone of ours */
 	bool moves_cuts;
-	bool is_new; /* a zone has come or gone, or has a new generation */
+	/* a zone has come (of a few: not), or gone, or has a new generation */
+	bool is_new;
 };
 
 static void edition_fini(struct edition *edition)
 {
 	free(edition->entries);
+	free(edition->gone);
 	free(edition->members);
 	free(edition->digests);
 	free(edition->withdrawn);
@@ -186,6 +188,7 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 	bool is_fresh = entry->loading.is_due && entry->loading.fresh, is_kept = true;
 	bool is_set_anew = entry->zone && entry->published.settings != settings_of(zones, entry);
 	const struct zone_set *served = zones->env.published->set;
+	bool is_come;
 	uint32_t gen = 0;
 
 	if (is_fresh || !is_same)
@@ -198,18 +201,16 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 	}
 	if (gen)
 		entry->published.gen = gen;
-	else if (edition->is_swap && !is_same)
-		is_kept = false;
 	else
 		is_kept = cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len, digest,
 					     &entry->published.slot, &entry->published.gen);
-	if (served)
-		edition->has_come |= !zone_set_get(served, entry->apex, entry->apex_len);
-	else
-		edition->has_come |= zones->env.is_adopted && !is_kept;
+	is_come = served ? !zone_set_get(served, entry->apex, entry->apex_len) :
+			   zones->env.is_adopted && !is_kept;
+	edition->has_come |= is_come;
 	if (zones->env.published->recursion && change.new_zone && !is_same)
 		edition->moves_cuts |= !gen || withdrawal_moves_cuts(edition->withdrawal);
-	edition->is_new |= edition->has_come || !is_kept;
+	/* A zone that comes among others has no answers that would have to end. */
+	edition->is_new |= edition->is_few ? !is_kept && !is_come : is_come || !is_kept;
 }
 
 static int edition_init(struct edition *edition, struct zones *zones, size_t cap)
@@ -263,18 +264,14 @@ static void edition_add_names(const struct edition *edition, const struct zones 
 }
 
 /* The names of zones that are not served any more stay in the filter: counts them as gone. */
-static void note_gone(const struct zones *zones)
+static void note_gone(struct names *names, struct zones_entry *entry)
 {
-	for (size_t i = 0; zones->env.names && i < zones->n; i++) {
-		struct zones_entry *entry = zones->entries[i];
-
-		if (zones_is_for_clients(entry) || !entry->zone ||
-		    entry->published.names_id != names_id(zones->env.names))
-			continue;
-		names_note_gone(zones->env.names, zone_n_names(entry->zone));
-		intervals_end_zone(&zones->env.names->intervals, entry->apex, entry->apex_len);
-		entry->published.names_id = 0;
-	}
+	if (!names || zones_is_for_clients(entry) || !entry->zone ||
+	    entry->published.names_id != names_id(names))
+		return;
+	names_note_gone(names, zone_n_names(entry->zone));
+	intervals_end_zone(&names->intervals, entry->apex, entry->apex_len);
+	entry->published.names_id = 0;
 }
 
 static int edition_of_all(struct edition *edition, struct zones *zones)
@@ -543,7 +540,8 @@ int zones_publish(struct zones *zones)
 		zone_set_free(set);
 		zone_set_free(hidden);
 	} else {
-		note_gone(zones);
+		for (size_t i = 0; i < zones->n; i++)
+			note_gone(zones->env.names, zones->entries[i]);
 		begin_edition(zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		hidden = exchange_hidden(zones, hidden);
@@ -564,85 +562,162 @@ int zones_publish(struct zones *zones)
 
 /* --- A few of them ---------------------------------------------------------------------------- */
 
-/* True if only the version changes: the cache keeps unchanged answers, and the other members of the
- * set's row stay. */
-static bool is_swap(const struct zones *zones, const struct zones_entry *entry,
-		    const struct zone_member *served)
+/* Members that were loaded are answered for from now on. */
+static void enter_loaded(struct zones *zones)
 {
-	return served && served->zone && next_zone(entry) &&
-	       entry->published.slot == served->cache_slot &&
-	       names_id_of(zones, entry) == served->names_id;
+	for (struct zones_entry *e = zones->changed; e; e = e->published.next_changed)
+		if (e->is_member && e->life == ZONES_COMING && !zones_is_loading(e))
+			zones_enter(zones, e);
 }
 
-static bool are_swaps(const struct zones *zones)
+/* Another filter of names has begun: it gets the names of all zones together. */
+static bool has_other_filter(const struct zones *zones, const struct zones_entry *entry)
 {
-	const struct zone_set *set = zones->env.published->set;
+	const struct zone_member *served =
+		zone_set_get(zones->env.published->set, entry->apex, entry->apex_len);
 
+	return served && served->names_id && names_id_of(zones, entry) &&
+	       served->names_id != names_id_of(zones, entry);
+}
+
+/* False: all have to be published. */
+static bool may_publish_few(const struct zones *zones)
+{
+	if (!zones->env.published->set)
+		return false;
 	for (const struct zones_entry *e = zones->changed; e; e = e->published.next_changed)
-		if (!set || !zones_is_answered(e) ||
-		    !is_swap(zones, e, zone_set_get(set, e->apex, e->apex_len)))
+		if (zones_is_hidden(e) || has_other_filter(zones, e))
 			return false;
 	return true;
 }
 
-/*
- * False if a zone has a new generation or region, because these are in the set beside its pointer.
- */
-static bool keeps_members(const struct edition *edition, const struct zone_set *set)
+/* A member that is still being loaded is put into the list again at the end of its load. */
+static int edition_of_few(struct edition *edition, struct zones *zones, struct zones_entry *entry,
+			  size_t n)
 {
-	for (size_t i = 0; i < edition->n; i++) {
-		const struct zone_member *m = &edition->members[i];
-		const struct zone_member *served = zone_set_get(set, m->apex, m->apex_len);
+	int err = edition_init(edition, zones, n);
 
-		if (served->cache_gen != m->cache_gen || served->intervals.id != m->intervals.id)
-			return false;
+	edition->is_few = true;
+	edition->gone = err ? NULL : calloc(n, sizeof(struct zones_entry *));
+	if (!err && !edition->gone) {
+		edition_fini(edition);
+		err = -ENOMEM;
 	}
-	return !edition->is_new;
+	for (; entry && !err; entry = entry->published.next_changed) {
+		if (zones_is_answered(entry))
+			edition_add(edition, zones, entry);
+		else if (entry->life == ZONES_GONE)
+			edition->gone[edition->n_gone++] = entry;
+	}
+	edition->is_new |= !err && edition->n_gone;
+	return err;
 }
 
-static int swap_publish(struct zones *zones, struct edition *edition)
+static int plan_routes_of_few(const struct zones *zones, struct edition *edition)
+{
+	const struct zone_set *set = zones->env.published->set;
+	int err = 0;
+
+	if (edition->moves_cuts || (edition->has_come && zones->env.published->recursion))
+		return withdrawal_plan_routes(edition->withdrawal, set);
+	for (size_t i = 0; i < edition->n && !err; i++) {
+		const struct zone_member *m = &edition->members[i];
+
+		if (!zone_set_get(set, m->apex, m->apex_len))
+			err = withdrawal_plan_come(edition->withdrawal, set, m->apex);
+	}
+	return err;
+}
+
+/* True if only the version changes: the other members of the set's row stay. */
+static bool is_swap(const struct zone_member *served, const struct zone_member *m)
+{
+	return served && served->zone && m->zone && served->cache_slot == m->cache_slot &&
+	       served->cache_gen == m->cache_gen && served->names_id == m->names_id &&
+	       served->intervals.id == m->intervals.id && served->intervals.at == m->intervals.at;
+}
+
+static int put_few(struct zone_set *set, const struct edition *edition)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < edition->n && !err; i++) {
+		const struct zone_member *m = &edition->members[i];
+
+		if (is_swap(zone_set_get(set, m->apex, m->apex_len), m))
+			zone_set_swap(set, m->apex, m->apex_len, m->zone);
+		else
+			err = zone_set_put(set, m);
+		withdrawal_note_gen(edition->withdrawal, m->cache_slot, m->cache_gen);
+	}
+	return err;
+}
+
+/* Their cached answers are dead, and their slots in the cache are free. */
+static void take_gone_out(const struct zones *zones, const struct edition *edition)
+{
+	for (size_t i = 0; i < edition->n_gone; i++) {
+		struct zones_entry *entry = edition->gone[i];
+
+		zone_set_remove(zones->env.published->set, entry->apex, entry->apex_len);
+		note_gone(zones->env.names, entry);
+		cache_zone_drop(zones->env.cache, entry->published.slot);
+		entry->published.slot = 0;
+	}
+}
+
+/* After an error that is no error of the grace period, a publish of all puts things in order. */
+static int publish_few(struct zones *zones, struct edition *edition)
 {
 	struct zone_set *set = zones->env.published->set;
-	int err;
+	int err = plan_routes_of_few(zones, edition);
 
 	begin_edition(zones);
-	for (size_t i = 0; i < edition->n; i++)
-		zone_set_swap(set, edition->members[i].apex, edition->members[i].apex_len,
-			      edition->members[i].zone);
+	if (!err)
+		err = put_few(set, edition);
+	if (err) {
+		withdrawal_cancel(edition->withdrawal);
+		zones->is_due = true;
+		return err;
+	}
+	take_gone_out(zones, edition);
 	err = withdraw_publish(zones, edition);
 	settle_edition(zones, edition, !err);
 	zones_made_served(zones);
-	return err;
+	if (err) {
+		zones->is_due |= edition->n_gone;
+		return err;
+	}
+	zone_set_reclaim(set);
+	zones_remove_gone(zones, edition->gone, edition->n_gone);
+	return 0;
 }
 
 int zones_publish_changed(struct zones *zones)
 {
-	struct zones_entry *entry = zones->changed;
-	bool is_quick = are_swaps(zones);
-	size_t n = forget_changed(zones);
+	struct zones_entry *first;
 	struct edition edition;
+	bool is_few;
+	size_t n;
 	int err;
 
+	enter_loaded(zones);
+	is_few = may_publish_few(zones);
+	first = zones->changed;
+	n = forget_changed(zones);
 	if (!n)
 		return 0;
-	if (!is_quick)
-		return zones_publish(zones);
-	err = edition_init(&edition, zones, n);
-	if (err)
+	if (!is_few)
+		return zones_publish_all(zones);
+	err = edition_of_few(&edition, zones, first, n);
+	if (err) {
+		zones->is_due = true;
 		return err;
-	edition.is_swap = true;
-	for (; entry && !edition.is_new; entry = entry->published.next_changed)
-		edition_add(&edition, zones, entry);
+	}
 	edition_add_names(&edition, zones);
-	is_quick = keeps_members(&edition, zones->env.published->set);
-	if (is_quick && edition.moves_cuts)
-		is_quick = !withdrawal_plan_routes(edition.withdrawal, zones->env.published->set);
-	if (is_quick)
-		err = swap_publish(zones, &edition);
-	else
-		withdrawal_cancel(edition.withdrawal);
+	err = publish_few(zones, &edition);
 	edition_fini(&edition);
-	return is_quick ? err : zones_publish(zones);
+	return err;
 }
 
 bool zones_is_in_place(const struct zones_entry *entry)

@@ -163,8 +163,10 @@ void zones_cancel_made(struct zones *zones);
 void zones_await(struct zones *zones, struct zones_entry *entry);
 /* From the next publish on the zone is answered for, with the version that was loaded. */
 void zones_enter(struct zones *zones, struct zones_entry *entry);
-/* A member was loaded, or goes: all zones are published soon. */
-void zones_member_loaded(struct zones *zones);
+/* A member was loaded, or goes: that is published soon. */
+void zones_member_loaded(struct zones_entry *entry);
+/* Frees n members that have gone from the set. */
+void zones_remove_gone(struct zones *zones, struct zones_entry *const *gone, size_t n);
 /* Members that were loaded are answered for from the next publish on. */
 void zones_enter_members(struct zones *zones);
 

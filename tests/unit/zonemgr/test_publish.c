@@ -244,6 +244,93 @@ static void a_zone_below_comes_and_leaves(void **state)
 	end();
 }
 
+/* The driver is not waited for, and the set stays the same one. */
+static int count_driver_wait(void *unused)
+{
+	(void)unused;
+	n_graces++;
+	return 0;
+}
+
+static unsigned n_workers_waits;
+
+static int count_workers_wait(void *unused)
+{
+	(void)unused;
+	n_workers_waits++;
+	return 0;
+}
+
+static struct zones_entry *make_member(const char *name)
+{
+	uint8_t apex[DNS_NAME_MAX];
+	struct zones_entry *made;
+
+	MUST(name_from_text(apex, sizeof(apex), name, strlen(name)) > 0);
+	made = zones_entry_new(zones, name);
+	MUST(made && (made->file = strdup(name)));
+	made->config = &said;
+	made->is_member = true;
+	return made;
+}
+
+/*
+ * A member comes and goes: of the answers in the cache only those that lead to it are looked at and
+ * withdrawn, also those that follow an alias.
+ */
+static void a_few_come_and_go(void **state)
+{
+	struct zone_set *set;
+	struct zones_entry *member;
+	uint32_t gone_slot;
+
+	(void)state;
+	begin();
+	set = published.set;
+	withdrawal_expect(madezones_env(zones)->cache);
+	ask_for(engine, "x.b.z.test", false);
+	assert_true(is_cached("x.b.z.test", false));
+	member = make_member("b.z.test.");
+	MUST(!zones_table_add(zones, member));
+	madezones_env(zones)->grace = count_driver_wait;
+	madezones_env(zones)->grace_userspace = count_workers_wait;
+	n_graces = n_workers_waits = 0;
+	zones_mark_changed(zones, member);
+	assert_int_equal(zones_publish_changed(zones), 0);
+	assert_int_equal(member->life, ZONES_LISTED);
+	assert_ptr_equal(published.set, set);
+	assert_non_null(zone_set_get(set, member->apex, member->apex_len));
+	assert_int_equal(n_workers_waits, 1);
+	assert_int_equal(n_graces, 1); /* answers were withdrawn */
+	assert_false(is_cached("b.z.test", false));
+	assert_false(is_cached("x.b.z.test", false));
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(slot()->gen, before.gen);
+	assert_memory_equal(slot()->digest, before.digest, sizeof(before.digest));
+	assert_true(memory.zones[member->published.slot].digest[0]);
+
+	member->life = ZONES_GONE;
+	gone_slot = member->published.slot;
+	zones_mark_changed(zones, member);
+	assert_int_equal(zones_publish_changed(zones), 0);
+	assert_int_equal(zones_n(zones), 1);
+	assert_int_equal(zone_set_n(set), 1);
+	assert_int_equal(memory.zones[gone_slot].gen, 0);
+	assert_int_equal(memory.zones[gone_slot].name_id[0], 0);
+	assert_int_equal(n_graces, 2);
+	assert_true(is_cached("c.z.test", false));
+
+	member = make_member("other.test.");
+	MUST(!zones_table_add(zones, member));
+	zones_mark_changed(zones, member);
+	assert_int_equal(zones_publish_changed(zones), 0);
+	assert_int_equal(n_graces, 2); /* it has taken nothing from others */
+	member->life = ZONES_GONE;
+	zones_mark_changed(zones, member);
+	assert_int_equal(zones_publish_changed(zones), 0);
+	end();
+}
+
 /* --- Answers from upstream -------------------------------------------------------------------- */
 
 static uint32_t upstream_slot, upstream_gen;
@@ -503,6 +590,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_of_a_change),
 		cmocka_unit_test(a_zone_below_comes_and_leaves),
+		cmocka_unit_test(a_few_come_and_go),
 		cmocka_unit_test(a_zone_comes_beside_answers_from_upstream),
 		cmocka_unit_test(a_cut_moves_beside_answers_from_upstream),
 		cmocka_unit_test(other_settings),
