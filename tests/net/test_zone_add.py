@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Zones that commands add and remove: they are answered for when the command returns, and stay."""
 import json
+import os
 import subprocess
 
 import dns.message
@@ -189,6 +190,21 @@ def test_batch(lab, host, tmp_path):
     said = batch(host, "remove", "\n".join(there) + "\n")
     assert said.returncode == 0 and said.stdout.count("removed ") == len(there), said.stderr
     assert set(origins(host)) == {"d.test"} and is_refused(lab, "n8.test")
+
+
+def test_more_zones_than_the_cache_has_places_for(lab, host, tmp_path):
+    first = tmp_path / "n0.test.zone"
+    write_zone(first)
+    for i in range(1, 4200):
+        os.link(first, tmp_path / f"n{i}.test.zone")
+    said = batch(host, "add", "".join(f"n{i}.test\n" for i in range(4200)))
+    assert said.returncode == 0 and said.stdout.count("added ") == 4200
+    assert "raise cache.zones" in host.degraded() and is_served(lab, "n4199.test")
+    config = json.loads(host.path.read_text())
+    config["cache"] = {**config.get("cache", {}), "zones": 5000}
+    host.path.write_text(json.dumps(config))
+    restart(host)
+    assert "cache.zones" not in host.degraded() and is_served(lab, "n4199.test")
 
 
 def test_killed_in_a_batch(lab, host, tmp_path):

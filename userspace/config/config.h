@@ -391,7 +391,8 @@ struct config {
 	uint32_t cache_orphan_serve_s;
 	char *cache_snapshot;               /* NULL: none */
 	uint32_t cache_snapshot_interval_s; /* 0: only at the end */
-	uint32_t cache_names_lines;         /* of the filter of names (xdp/names.h); 0: no filter */
+	uint32_t cache_zones;       /* that may be served; 0: those of the configuration, twice */
+	uint32_t cache_names_lines; /* of the filter of names (xdp/names.h); 0: no filter */
 	uint32_t cache_intervals_lines; /* after the filter (xdp/intervals.h); 0: no intervals */
 
 	char *storage;          /* folder for journals, transferred zones and keys; or NULL */

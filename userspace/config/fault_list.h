@@ -20,6 +20,9 @@
 	  "server.storage cannot be opened or written to: no change of a zone is stored")      \
 	F(ZONES_ADDED, zones_added, WARNS, "",                                                \
 	  "zones that zone add has added are not served, since templates lacks theirs")       \
+	F(ZONES_UNCACHED, zones_uncached, WARNS, "",                                          \
+	  "more zones are served than the answer cache has places for, and workers render "   \
+	  "each answer of the others: raise cache.zones, and restart volleyd")                \
 	F(TAPS, taps, WARNS, "",                                                              \
 	  "dnstap or the query log does not get all that the configuration asks for")         \
 	F(RPZ_ABSENT, policies_absent, FAILS, "",                                             \

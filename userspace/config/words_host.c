@@ -333,6 +333,14 @@ static const struct words_key rows[] = {
 	  .needs_start = true, .min = 0, .max = 7 * 86400, .fallback = "0",
 	  .text = "How often volleyd writes cache.snapshot while it runs. "
 		  "0: only when it stops, so a crash of the host loses the answers." },
+	{ ROW("cache.zones", WORDS_COUNT, struct config, cache_zones), .needs_start = true,
+	  .min = 0, .max = 1u << 24, .fallback = "0",
+	  .text = "The number of zones that may have answers in the cache, with those that "
+		  "catalogs and volleyctl zone add bring. "
+		  "Each takes some 130 octets of cache.size. "
+		  "If more are served, workers render each answer of the zones that came last, and "
+		  "status says so. "
+		  "There is always room for twice the zones of the configuration, and for 2,000." },
 	{ ROW_OF("cache.names", WORDS_SIZE), .needs_start = true, .min = 0, .max = 4 * SIZE_G,
 	  .fallback = "4M",
 	  .text = "The memory of a filter of all names that zones have. "

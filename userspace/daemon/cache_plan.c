@@ -36,7 +36,7 @@ static void refuse_size(const struct config *config, uint32_t n_zones, char *err
 	words_put_size(config->cache_size_bytes, size, sizeof(size));
 	words_put_size(find_least(n_zones), least, sizeof(least));
 	snprintf(err, err_cap, "cache.size: %s is too small for %u zones: give at least %s", size,
-		 config->n_zones, least);
+		 n_zones - N_OTHER_SLOTS, least);
 }
 
 /* The host's memory; UINT64_MAX: not known. */
@@ -60,7 +60,9 @@ static void refuse_memory(const struct config *config, char *err, size_t err_cap
 
 int cache_plan(struct cache_sizes *sizes, const struct config *config, char *err, size_t err_cap)
 {
-	const uint32_t n_zones = config->n_zones + N_OTHER_SLOTS;
+	const uint32_t n = config->n_zones > config->cache_zones ? config->n_zones :
+								   config->cache_zones;
+	const uint32_t n_zones = n + N_OTHER_SLOTS;
 	int code = cache_sizes_plan(sizes, config->cache_size_bytes, n_zones);
 
 	if (code) {

@@ -58,6 +58,8 @@ static const char *fault_of_daemon(struct daemon *d, enum fault fault)
 		return d->zones.storage_error;
 	case FAULT_ZONES_ADDED:
 		return d->zones.added ? added_problem(d->zones.added) : NULL;
+	case FAULT_ZONES_UNCACHED:
+		return fault_if(fault, d->zones.zones && zones_has_uncached(d->zones.zones));
 	case FAULT_TAPS:
 		return taps_fault(d);
 	case FAULT_RPZ_ABSENT:

@@ -133,6 +133,8 @@ void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 /* The member keeps its configuration when volleyd gets a new one. */
 void zones_keep_member(struct zones *zones, struct zones_entry *entry);
 void zones_remove_member(struct zones *zones, struct zones_entry *entry);
+/* True if a zone has found no place in the cache's table of zones: its answers are not cached. */
+bool zones_has_uncached(const struct zones *zones);
 /* True if the last publish has put the zone, as it is now, in place. */
 bool zones_is_in_place(const struct zones_entry *entry);
 

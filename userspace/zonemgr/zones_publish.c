@@ -204,6 +204,7 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 	else
 		is_kept = cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len, digest,
 					     &entry->published.slot, &entry->published.gen);
+	zones->has_uncached |= !entry->published.slot;
 	is_come = served ? !zone_set_get(served, entry->apex, entry->apex_len) :
 			   zones->env.is_adopted && !is_kept;
 	edition->has_come |= is_come;
@@ -278,6 +279,7 @@ static int edition_of_all(struct edition *edition, struct zones *zones)
 {
 	int err = edition_init(edition, zones, zones->n);
 
+	zones->has_uncached = false;
 	for (size_t i = 0; i < zones->n && !err; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
@@ -718,6 +720,11 @@ int zones_publish_changed(struct zones *zones)
 	err = publish_few(zones, &edition);
 	edition_fini(&edition);
 	return err;
+}
+
+bool zones_has_uncached(const struct zones *zones)
+{
+	return zones->has_uncached;
 }
 
 bool zones_is_in_place(const struct zones_entry *entry)

@@ -100,6 +100,7 @@ struct zones {
 	/* the same at the end of the configuration that is being loaded: a zone has other settings
 	 * on which answers depend */
 	bool is_all_due;
+	bool has_uncached; /* a zone has no place in the cache; until a publish of all */
 	bool is_configuring;
 	/* a configuration is loaded, and env.configured was not called yet */
 	bool is_configured_due;

@@ -437,7 +437,7 @@ static const char everything[] =
 	"  size: 1G\n"
 	"  orphan-serve: 1h\n"
 	"  snapshot: state/cache\n"
-	"  snapshot-interval: 15m\n  names: 65599\n  intervals: 65600\n"
+	"  snapshot-interval: 15m\n  zones: 9000\n  names: 65599\n  intervals: 65600\n"
 	"zones:\n"
 	"  - name: EXAMPLE.com\n"
 	"    file: zones/example.com.zone\n"
@@ -586,6 +586,7 @@ static void test_everything(void **state)
 	assert_int_equal(config->cache_orphan_serve_s, 3600);
 	assert_non_null(strstr(config->cache_snapshot, "/state/cache"));
 	assert_int_equal(config->cache_snapshot_interval_s, 900);
+	assert_int_equal(config->cache_zones, 9000);
 	assert_int_equal(config->n_zones, 2);
 	assert_string_equal(config->zones[0].name, "example.com.");
 	assert_below_folder(config->zones[0].file, "zones/example.com.zone");
