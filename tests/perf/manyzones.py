@@ -233,7 +233,7 @@ class Volley(Server):
     def configure(self, n_zones):
         head = {"server": {"listen": [f"127.0.0.1@{self.port}"], "workers": 1,
                            "storage": str(self.folder / "storage")},
-                "templates": [{"name": "small", "file": str(self.files.folder / "added/%s.zone")}],
+                "templates": [{"name": "small", "file": str(self.files.folder / "%s.zone")}],
                 "rrl": {"answers": 0, "octets": 0}, "cache": {"size": CACHE},
                 "control": {"socket": str(self.folder / "control.sock"), "zones-add": ["small"]}}
         with open(self.folder / "volley.yaml", "w", encoding="ascii") as out:
@@ -250,9 +250,7 @@ class Volley(Server):
         self.ctl("zone", "reload")
 
     def add(self, n):
-        path = self.files.folder / f"added/{origin(n)}.zone"
-        path.parent.mkdir(exist_ok=True)
-        shutil.copy(self.files.path(n), path)
+        shutil.copy(self.files.path(n), self.files.folder / f"{origin(n)}.zone")
         self.ctl("zone", "add", origin(n), "--template", "small")
 
 
@@ -314,7 +312,7 @@ remote-control:
   control-interface: {self.folder}/nsd.sock
 pattern:
   name: small
-  zonefile: added/%s.zone
+  zonefile: %s.zone
 """)
             out.writelines(f"zone:\n  name: {origin(n)}\n  zonefile: {self.files.path(n)}\n"
                            for n in range(n_zones))
@@ -328,9 +326,7 @@ pattern:
         self.ctl("reload")
 
     def add(self, n):
-        path = self.files.folder / f"added/{origin(n)}.zone"
-        path.parent.mkdir(exist_ok=True)
-        shutil.copy(self.files.path(n), path)
+        shutil.copy(self.files.path(n), self.files.folder / f"{origin(n)}.zone")
         self.ctl("addzone", origin(n), "small")
 
 

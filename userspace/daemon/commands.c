@@ -100,11 +100,12 @@ static json_t *report_reloaded_zone(struct daemon *d, const char *name)
 	return zone_list_one(d->zones.transfer_bridge, zones_find(d->zones.zones, name));
 }
 
-/* The number of zones in each state, and the changed keys that need a new start. */
+/* The number of zones in each state, what is wrong with zones, and the changed keys that need a new
+ * start. */
 static json_t *report_reload(struct daemon *d)
 {
-	json_t *o = json_pack("{s:o}", "zones", report_zone_counts(d->zones.zones)),
-	       *warnings = json_array();
+	json_t *warnings = json_array();
+	json_t *o = json_pack("{s:o}", "zones", report_zone_states(d->zones.zones, warnings));
 
 	new_start_append(d->config, zone_service_config(&d->zones), warnings);
 	if (o && json_array_size(warnings))

@@ -25,8 +25,8 @@ static struct {
 	char **written; /* folders with a rule, sorted */
 	size_t n;
 	bool is_on;
-	char problem[PATH_MAX + 192];
-	char next[PATH_MAX + 192]; /* of a configuration that is not in force yet */
+	char problem[PATH_MAX + 256];
+	char next[PATH_MAX + 256]; /* of a configuration that is not in force yet */
 } confined;
 
 /* --- Folders of a configuration --------------------------------------------------------------- */
@@ -266,7 +266,8 @@ static void tell_unwritten(const char *folder)
 	else
 		snprintf(confined.next, sizeof(confined.next),
 			 "%s: nothing can be written in this folder, which the configuration did "
-			 "not name at the start: start volleyd again",
+			 "not name at the start: start volleyd again. A template whose file is "
+			 "in a folder above allows all that comes there",
 			 folder);
 }
 

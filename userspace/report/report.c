@@ -133,18 +133,7 @@ static json_t *pack_zone_counts(const struct zone_counts *counts)
 	return o;
 }
 
-json_t *report_zone_counts(const struct zones *zones)
-{
-	struct zone_counts counts = { 0 };
-
-	for (size_t i = 0; i < zones_n(zones); i++)
-		count_zone(&counts, zones_at(zones, i));
-	return pack_zone_counts(&counts);
-}
-
-/* All zones of a host may be wrong at once: the first are listed, the others are counted. Of a
- * million zones one walk is all that there is time for. */
-static json_t *put_report_zones(json_t *list, const struct zones *zones)
+json_t *report_zone_states(const struct zones *zones, json_t *list)
 {
 	const uint64_t now_s = clock_wall_s();
 	struct zone_counts counts = { 0 };
@@ -172,7 +161,7 @@ static json_t *report_degraded(const struct report_view *v, json_t **counts)
 	faults_say(&h, v);
 	for (size_t i = 0; i < v->n_ifaces; i++)
 		put_report_faults(list, &v->ifaces[i]);
-	*counts = put_report_zones(list, v->zones);
+	*counts = report_zone_states(v->zones, list);
 	return list;
 }
 

@@ -18,8 +18,10 @@
 const char *report_state_text(enum report_state state);
 json_t *report_status(const struct report_view *v);
 /* The number of zones in each state: {serving, stale, awaited, expired, failed, loading}. A zone
- * that is loaded anew counts twice: by its present state and as loading. */
-json_t *report_zone_counts(const struct zones *zones);
+ * that is loaded anew counts twice: by its present state and as loading. LIST gets the sentences
+ * about what is wrong with HEALTH_LISTED_MAX zones, and the number of other such zones: all zones
+ * of a host may be wrong at once. One walk over all zones. */
+json_t *report_zone_states(const struct zones *zones, json_t *list);
 /* The addresses as ["ADDRESS@PORT"...]. */
 json_t *report_listen(const struct config_addr *listen, uint32_t n);
 json_t *report_stats(const struct report_view *v);
