@@ -31,6 +31,7 @@ struct udp_query_socket {
 	struct event *io;
 	struct cds_list_head queries; /* those that wait for their replies */
 	uint32_t n_taken;             /* queries so far */
+	int error;                    /* that ends them in the next turn of the loop; 0: none */
 	bool is_reading;
 	int fd;
 };
@@ -177,6 +178,18 @@ static void finish_udp_query(struct udp_query *query, int code, const uint8_t *r
 	udp_query_abort(query);
 }
 
+/* A socket reports an ICMP error once, perhaps to the send() of a later query. So the error ends
+ * all queries of the socket, as if recv() had got it; in the next turn of the loop, because the
+ * caller may be at work on one of them. A socket with a single query returns the error. */
+static int note_send_error(struct udp_query_socket *s, int code)
+{
+	if (s->n_taken == 1)
+		return code;
+	s->error = code;
+	event_active(s->io, EV_READ, 0);
+	return 0;
+}
+
 /* All tries have the same ID, so a late reply to an earlier try is accepted, except if it is
  * signed. */
 static int send_once(struct udp_query *query)
@@ -193,7 +206,7 @@ static int send_once(struct udp_query *query)
 	loop_set(query->t, &query->wait, waits_ms[query->n_tries++] * CLOCK_NS_PER_MS);
 	if (send(query->socket->fd, msg, (size_t)n, MSG_NOSIGNAL) < 0 && errno != EAGAIN &&
 	    errno != ENOBUFS)
-		return -errno;
+		return note_send_error(query->socket, -errno);
 	return 0;
 }
 
@@ -289,7 +302,10 @@ static void on_udp_query_event(evutil_socket_t fd, short what, void *user)
 	(void)fd, (void)what;
 	loop_wake(s->t);
 	s->is_reading = true;
-	read_udp_query_socket(s);
+	if (s->error)
+		fail_udp_queries(s, s->error);
+	else
+		read_udp_query_socket(s);
 	s->is_reading = false;
 	if (cds_list_empty(&s->queries))
 		close_udp_query_socket(s);
