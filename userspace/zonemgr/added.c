@@ -421,6 +421,18 @@ static bool has_failed(const struct zones_entry *entry)
 	       !zones_is_secondary(entry);
 }
 
+/* Takes back a zone that was being added. The configuration may name it meanwhile: then only the
+ * note goes. */
+static void give_up_added(struct added *a, struct zones_entry *entry)
+{
+	if (entry->is_member) {
+		zones_remove_member(a->zones, entry);
+		return;
+	}
+	free(entry->stored.known.member);
+	entry->stored.known.member = NULL;
+}
+
 void added_check(struct added *a)
 {
 	char err[700];
@@ -433,7 +445,7 @@ void added_check(struct added *a)
 				 sentence_text(&change->entry->error) :
 				 err_text(change->entry->loading.code));
 		end_change(change, change->entry->loading.code, err);
-		zones_remove_member(a->zones, change->entry);
+		give_up_added(a, change->entry);
 	}
 }
 
@@ -445,7 +457,7 @@ static void take_back_zone(struct added *a, struct added_change *change, int cod
 	snprintf(err, sizeof(err), "%s: it cannot be stored: %s", change->entry->name,
 		 err_text(code));
 	end_change(change, code, err);
-	zones_remove_member(a->zones, change->entry);
+	give_up_added(a, change->entry);
 }
 
 /* One transaction for all zones that have come. */
@@ -476,6 +488,16 @@ static void store_zones(struct added *a)
 	}
 }
 
+/* A new configuration may name a zone that was to go. */
+static void end_kept(struct added *a)
+{
+	for (struct added_change *change = a->changes; change; change = change->next)
+		if (change->stage == ADDED_GOING && change->entry &&
+		    change->entry->life != ZONES_GONE)
+			end_change(change, -EPERM,
+				   "it stays, because the new configuration names it");
+}
+
 void added_poll(struct added *a)
 {
 	if (!a->zones)
@@ -484,6 +506,7 @@ void added_poll(struct added *a)
 		reconfigure_all(a);
 	if (!a->changes)
 		return;
+	end_kept(a);
 	store_zones(a);
 	tell_changes(a);
 }

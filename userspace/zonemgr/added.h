@@ -67,8 +67,9 @@ typedef void added_done_fn(void *user, int code, const char *err);
 int added_add(struct added *a, const struct added_zone *zone, added_done_fn *done, void *user,
 	      char *err, size_t err_cap) __attribute__((warn_unused_result));
 
-/* Removes a zone that a command has added. 0: done() follows, from added_poll(). Else as above;
- * -EPERM: the configuration or a catalog names it. */
+/* Removes a zone that a command has added. 0: done() follows, from added_poll(), with -EPERM if a
+ * new configuration names the zone meanwhile. Else as above; -EPERM: the configuration or a catalog
+ * names it. */
 int added_remove(struct added *a, const char *name, added_done_fn *done, void *user, char *err,
 		 size_t err_cap) __attribute__((warn_unused_result));
 

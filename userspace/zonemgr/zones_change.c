@@ -5,6 +5,7 @@
  * and publish follow for all together. The first change after a pause is flushed at once; later
  * ones wait for FLUSH_NS, so that a stream of changes needs few publishes.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -502,6 +503,7 @@ void zones_member_loaded(struct zones_entry *entry)
 
 void zones_remove_member(struct zones *zones, struct zones_entry *entry)
 {
+	assert(entry->is_member); /* those of the configuration come first: zones.n_listed */
 	entry->life = ZONES_GONE;
 	disappoint(zones, entry);
 	zones_member_loaded(entry);
