@@ -6,12 +6,17 @@
 
 #include "dns/name.h"
 
-/* The length without the last dot, unless a backslash makes it a part of a label. */
+/* The length without the last dot, unless a backslash makes it a part of a label. In "a\\." the
+ * backslash is the letter, and the dot is the last one. */
 static size_t measure_without_dot(const char *text)
 {
-	size_t n = strlen(text);
+	size_t n = strlen(text), n_before = 0;
 
-	return n && text[n - 1] == '.' && (n < 2 || text[n - 2] != '\\') ? n - 1 : n;
+	if (!n || text[n - 1] != '.')
+		return n;
+	while (n_before < n - 1 && text[n - 2 - n_before] == '\\')
+		n_before++;
+	return n_before % 2 ? n : n - 1;
 }
 
 static bool is_same_letter(char a, char b)

@@ -45,6 +45,11 @@ static const struct pattern_row pattern_rows[] = {
 	/* a dot of a label is not the last dot */
 	{ "a\\.", "a\\..", true },
 	{ "a\\.", "a.", false },
+	{ "a\\.", "a\\\\.", false },
+	{ "a\\\\", "a\\\\.", true },
+	{ "a\\\\.", "a\\\\.", true },
+	{ "a\\\\\\.", "a\\\\\\..", true },
+	{ "*\\\\", "b.a\\\\.", true },
 	{ "a[bc]", "ab.", false },
 	{ "a[bc]", "a[bc].", true },
 };
