@@ -112,7 +112,7 @@ int await_call(const struct await_call *call, int fd) __attribute__((warn_unused
 
 enum list_form {
 	LIST_TEXT,
-	LIST_JSON,       /* an object {"zones":[...]}, each zone on a line */
+	LIST_JSON,       /* {"zones":[...]}, each zone on a line; not closed after a failure */
 	LIST_JSON_LINES, /* an object on each line */
 	LIST_NAMES,      /* the name of a zone on each line */
 };

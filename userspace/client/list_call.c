@@ -241,8 +241,9 @@ static int run_listing(struct listing *l)
 		args = next;
 	} while (!ret && args && !ferror(l->call->out));
 	json_decref(args);
-	if (ret)
-		put_list_end(l, NULL);
+	/* The object stays open: no program may take a part of the list for all of it. */
+	if (ret && l->call->form == LIST_JSON && l->pieces.is_begun)
+		fputc('\n', l->call->out);
 	return ret;
 }
 

@@ -157,10 +157,10 @@ static const struct list_row list_rows[] = {
 	  "{\"name\":\"d.\"}\n"
 	  "], \"next\": \"d.\"}\n",
 	  "" },
+	/* no program takes it for the whole list */
 	{ "refused in the middle", refused, LIST_JSON, "[]", 1,
 	  "{\"zones\": [\n"
-	  "{\"name\":\"a.\"}\n"
-	  "]}\n",
+	  "{\"name\":\"a.\"}\n",
 	  "volleyctl: zone list: later\n" },
 	{ "no zones", none, LIST_TEXT, "[]", 0, "zones: none\n", "" },
 	{ "no zones, as a document", none, LIST_JSON, "[]", 0, "{\"zones\": [\n]}\n", "" },
