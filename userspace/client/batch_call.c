@@ -63,6 +63,24 @@ static bool read_lines(struct batch *b)
 	return true;
 }
 
+/* Adds the N octets of a line. A line gives names only: the daemon would take --file and --template
+ * for options, and a list of names may come from others. False: it is no name. */
+static bool add_batch_name(struct batch *b, json_t *args, const char *name, size_t n)
+{
+	char err[64];
+
+	if (n >= 2 && !strncmp(name, "--", 2)) {
+		snprintf(err, sizeof(err), "%.*s: the line is no name of a zone",
+			 (int)(n < 24 ? n : 24), name);
+		say_failed(b, err);
+		return false;
+	}
+	if (!json_array_append_new(args, json_stringn(name, n)))
+		return true;
+	say_failed(b, "a line is not UTF-8");
+	return false;
+}
+
 /* Moves up to NAMES_CAP lines to *ARGS. Returns the number of names. */
 static size_t take_names(struct batch *b, json_t *args)
 {
@@ -77,12 +95,8 @@ static size_t take_names(struct batch *b, json_t *args)
 			name++;
 		while (last > name && strchr(" \t\r", last[-1]))
 			last--;
-		if (last == name)
-			continue;
-		if (json_array_append_new(args, json_stringn(name, (size_t)(last - name))))
-			say_failed(b, "a line is not UTF-8");
-		else
-			n++;
+		if (last > name)
+			n += add_batch_name(b, args, name, (size_t)(last - name));
 	}
 	memmove(b->lines, b->lines + at, b->n - at);
 	b->n -= at;
