@@ -119,7 +119,9 @@ def test_own_file_and_several_names(lab, host, tmp_path):
     write_zone(other, 5, "192.0.2.55")
     host.ctl("zone", "add", "e.test", "--file", str(other))
     assert texts(lab.ask("www.e.test")) == ["192.0.2.55"]
-    result = host.json("zone", "add", "a.test", "lost.test", "b.test")
+    said = host.ctl("--json", "zone", "add", "a.test", "lost.test", "b.test", check=False)
+    assert said.returncode == 1
+    result = json.loads(said.stdout)
     assert result["added"] == ["a.test", "b.test"]
     (failed,) = result["failed"]
     assert failed["zone"] == "lost.test" and "lost.test.zone" in failed["error"]

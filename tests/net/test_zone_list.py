@@ -73,6 +73,8 @@ def test_what_is_refused(many, words, sentence):
     assert said.returncode == 2 and sentence in said.stderr and not said.stdout
     said = many.ctl("--json", "zone", "list", *words, check=False)
     assert said.returncode == 2 and sentence in json.loads(said.stdout)["error"]
+    said = many.ctl("--json-lines", "zone", "list", *words, check=False)
+    assert sentence in json.loads(said.stdout)["error"] and said.stdout.count("\n") == 1
 
 
 def test_a_reader_that_goes_is_no_error(many):

@@ -259,13 +259,25 @@ static int print_result(const struct options *options, const char *command, cons
 	return finish_output();
 }
 
+/* Several names of zone add or zone remove: the others are done if one is refused. */
+static int print_reply_done(const struct options *options, const char *command,
+			    const json_t *result)
+{
+	const bool has_names = !strcmp(command, "zone add") || !strcmp(command, "zone remove");
+	int ret = print_result(options, command, result);
+
+	if (!ret && has_names && json_array_size(json_object_get(result, "failed")))
+		return EXIT_REFUSED;
+	return ret;
+}
+
 static int print_reply(struct options *options, const char *command, const json_t *reply)
 {
 	const char *code = json_string_value(json_object_get(reply, "code"));
 	const char *error = json_string_value(json_object_get(reply, "error"));
 
 	if (json_is_true(json_object_get(reply, "ok")))
-		return print_result(options, command, json_object_get(reply, "result"));
+		return print_reply_done(options, command, json_object_get(reply, "result"));
 	fprintf(options->errors, "volleyctl: %s: %s\n", command, error ? error : "it failed");
 	snprintf(options->code, sizeof(options->code), "%s", code ? code : "");
 	return call_is_usage(options->code) ? EXIT_USAGE : EXIT_REFUSED;
@@ -723,7 +735,7 @@ static void print_error(const struct options *options, char *text)
 	json_object_set_new(error, "error", json_string(sentence));
 	if (*options->code)
 		json_object_set_new(error, "code", json_string(options->code));
-	json_dumpf(error, stdout, JSON_INDENT(2));
+	json_dumpf(error, stdout, options->is_lines ? JSON_COMPACT : JSON_INDENT(2));
 	putchar('\n');
 	json_decref(error);
 }

@@ -19,7 +19,7 @@
 	F(STORAGE, storage, WARNS, "",                                                        \
 	  "server.storage cannot be opened or written to: no change of a zone is stored")      \
 	F(ZONES_ADDED, zones_added, WARNS, "",                                                \
-	  "zones that zone add has added are not served, since templates lacks theirs")       \
+	  "zones of zone add are not served: the configuration has their templates no more")  \
 	F(ZONES_UNCACHED, zones_uncached, WARNS, "",                                          \
 	  "more zones are served than the answer cache has places for, and workers render "   \
 	  "each answer of the others: raise cache.zones, and restart volleyd")                \

@@ -30,12 +30,14 @@ const struct words_command words_commands[] = {
 	  "Lists the zones of the configuration, the members of catalogs, and the zones that "
 	  "zone add has added (origin says which), in the canonical order of their names. "
 	  "PATTERN chooses names: * stands for any characters, ? for one, as in '*.example.com'. "
-	  "Options are --state STATE, only zones in this state; --limit N, at most N zones; "
-	  "--after NAME, only zones that come after this name, so that a long list can be read in "
-	  "parts: with --json, next is the name for the next part; and --names, only names, one on "
-	  "each line. "
-	  "Lines come while volleyd looks for more, also for a million zones, and volleyd does "
-	  "not wait for the reader. "
+	  "--state STATE lists only zones in this state: serving, stale, loading, failed, awaited "
+	  "or expired. "
+	  "--limit N lists at most N zones. "
+	  "--after NAME lists only zones that come after this name, so that a long list can be "
+	  "read in parts: with --json, next is the name for the next part. "
+	  "NAME need not be a zone. "
+	  "--names prints only names, one on each line. "
+	  "Of many zones the first are printed at once, and volleyd does not wait for the reader. "
 	  "With --json-lines each zone is an object on a line of its own; with --json "
 	  "the zones are an array. "
 	  "A zone is stale if its last file was refused and the version before is still served; "
@@ -104,16 +106,16 @@ const struct words_command words_commands[] = {
 	  "transferred yet. "
 	  "If the configuration names the zone, too, the settings there are used. "
 	  "--batch reads names from FILE, or with - from standard input, one in each line, and "
-	  "prints 'added NAME' for each zone, as soon as it is answered for and survives a crash; "
-	  "other zones go on if one is refused, and the status is then 1." },
+	  "prints 'added NAME' for each zone, as soon as it is answered for and survives a crash. "
+	  "If one of several zones is refused, the others are added, and the status is 1." },
 	{ "zone remove", "NAME|--batch FILE", 1, 4096,
 	  "end the service of a zone that zone add has added",
 	  "Ends the service of the zone NAME, and forgets its journal. "
-	  "The file of the zone stays if it is not one that volleyd has made in server.storage. "
+	  "The file of the zone stays, unless volleyd has made it in server.storage. "
 	  "When the command returns, no CPU gives an answer of the zone, and it does not come "
 	  "back at the next start. "
-	  "Zones of the configuration and members of catalogs are removed there. "
-	  "--batch as of zone add; it prints 'removed NAME'." },
+	  "A zone of the configuration or of a catalog is refused: remove it from there. "
+	  "--batch works as for zone add, and prints 'removed NAME'." },
 	{ "zone refresh", "NAME", 1, 1, "ask the primaries whether there is something newer",
 	  "Asks the primaries of the zone NAME for their serial number now, and "
 	  "transfers a newer version." },
@@ -532,14 +534,17 @@ const struct words_option words_volleyctl_options[] = {
 	{ "-j, --json", NULL,
 	  "Print the result as JSON, with the daemon's own names and no units. "
 	  "If the command fails, standard output has an object with \"error\", a sentence, and "
-	  "perhaps \"code\"." },
+	  "perhaps \"code\". "
+	  "If zone list fails in the middle, the object of the zones is not closed, so that no "
+	  "program takes them for the whole list; the object with \"error\" follows." },
 	{ "--json-lines", NULL,
-	  "The same with one object on each line: of zone list a line for each zone, of other "
-	  "commands one line." },
+	  "The same with one object on each line: zone list prints a line for each zone, other "
+	  "commands print one line." },
 	{ "-w, --wait", "SECONDS",
 	  "Wait at most that long for the reply. "
-	  "Default: 60, and 5 for health; zone reload, cache dump, cache load and cache resize "
-	  "have no limit. "
+	  "Default: 60, 5 for health and top, and 3600 for each request of --batch; zone reload, "
+	  "zone add, zone remove, zone flush, cache dump, cache load and cache resize have no "
+	  "limit. "
 	  "When the time is over, the daemon still ends the work that it has begun." },
 	{ "-p, --progress", NULL,
 	  "Show the progress of a reload on standard error twice a second, also if standard error "

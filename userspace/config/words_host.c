@@ -337,7 +337,7 @@ static const struct words_key rows[] = {
 	  .min = 0, .max = 1u << 24, .fallback = "0",
 	  .text = "The number of zones that may have answers in the cache, with those that "
 		  "catalogs and volleyctl zone add bring. "
-		  "Each takes some 130 octets of cache.size. "
+		  "Each takes 128 to 256 octets of cache.size. "
 		  "If more are served, workers render each answer of the zones that came last, and "
 		  "status says so. "
 		  "There is always room for twice the zones of the configuration, and for 2,000." },
