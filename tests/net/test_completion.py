@@ -54,3 +54,14 @@ def test_bash_completes_words_and_options():
     assert complete("volleyctl", "res") == ["resolver"]
     assert complete("volleyctl", "--so") == ["--socket"]
     assert complete("volleyctl", "-s", "zo") == []  # a path: bash's own completion
+
+
+def test_bash_quotes_names_of_zones():
+    """A name from a catalog is inserted into a command line, and must not be a command there."""
+    names = ["plain.test.", "`id`.test.", "a;b|c&d.test.", r"\$\(id\)\032.test."]
+    quoted = run("bash", "-c",
+                 f'. {COMPLETIONS}/volleyctl.bash; volleyctl() {{ printf "%s\\n" "${{given[@]}}"; }}; '
+                 'given=("$@"); COMP_WORDS=(volleyctl zone status ""); COMP_CWORD=3; '
+                 '_volleyctl; printf "%s\\n" "${COMPREPLY[@]}"', "bash", *names).stdout.splitlines()
+    assert quoted[0] == names[0]
+    assert run("bash", "-c", "printf '%s\\n' " + " ".join(quoted)).stdout.splitlines() == names
