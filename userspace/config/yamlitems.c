@@ -255,11 +255,12 @@ static int push_run(struct finder *f, size_t end, size_t end_line)
 }
 
 /* Ends the run before the line at AT. A line that is indented more than the items may continue the
- * last one, which is then left out. A tab is no indentation, and nothing is known of it. */
+ * last one, which is then left out. So may a line that begins with another octet: YAML has line
+ * breaks besides '\n', behind which blanks would follow, and a tab is no indentation. */
 static int end_run(struct finder *f, const char *at, const char *end, const struct line *line)
 {
 	const char *word = at + line->indent;
-	const bool is_whole = line->indent <= f->indent && (word == end || *word != '\t');
+	const bool is_whole = line->indent <= f->indent && (word == end || is_shown(*word));
 
 	return is_whole ? push_run(f, (size_t)(at - f->text), f->line) :
 			  push_run(f, f->item_at, f->item_line);
