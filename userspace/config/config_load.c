@@ -99,14 +99,12 @@ static bool has_digest(const struct document *document, const uint8_t *digest)
 	return !document->failed && !memcmp(document->digest, digest, CONFIG_DIGEST_BYTES);
 }
 
-/* The text of the first file is that of all; else it has to be written from the whole tree. */
+/* With included files the text was written from the whole tree. */
 static void keep_text(struct reader *reader, const struct config *before)
 {
 	struct document *document = &reader->document;
-	char *text = document->n_files > 1 ? malloc(before->n_text + 1) : NULL;
+	char *text = malloc(before->n_text + 1);
 
-	if (document->n_files == 1)
-		return;
 	if (!text) {
 		document_fail_memory(document);
 		return;

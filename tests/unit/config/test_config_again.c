@@ -215,6 +215,23 @@ static void test_files_come_and_move(void **state)
 	config_free(before);
 }
 
+/* The text has no pattern: a file that comes later is not in force. */
+static void test_pattern_without_files(void **state)
+{
+	struct config *before;
+	char err[512];
+	bool is_good;
+
+	(void)state;
+	put_first_files();
+	put_file(names[1], NULL);
+	put_file(names[2], NULL);
+	assert_int_equal(config_load(&before, file, err, sizeof(err)), 0);
+	assert_true(assert_again(before, "a pattern without files", &is_good));
+	assert_true(is_good);
+	config_free(before);
+}
+
 static void test_without_a_configuration_before(void **state)
 {
 	bool is_good;
@@ -345,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_files_come_and_move),
+		cmocka_unit_test(test_pattern_without_files),
 		cmocka_unit_test(test_without_a_configuration_before),
 		cmocka_unit_test(test_again_and_again),
 		cmocka_unit_test(test_random_edits),
