@@ -14,7 +14,8 @@
  * If its event for that text comes at that line and column, as an item of a list, then libyaml was
  * where it expects the next item of a list in lines, and is there again after it. In this state it
  * would have read the items of the run, too, because each of them is whole. If one event does not
- * come so, or if there is a fault anywhere, libyaml reads the whole text.
+ * come so, if there is a fault anywhere, or if the text has this word itself, libyaml reads the
+ * whole text.
  */
 #include "config/yamltree.h"
 
@@ -533,7 +534,7 @@ static int read_yaml(struct walk whole, struct yamltree **out)
 	*out = NULL;
 	*walk.err = (struct yamltree_error){ 0 };
 	ret = yamlitems_find(&items, walk.text, walk.len);
-	if (!ret && items.n) {
+	if (!ret && items.n && !memmem(walk.text, walk.len, MARK, strlen(MARK))) {
 		walk.items = &items;
 		ret = read_all_yaml(&walk);
 	}

@@ -166,6 +166,8 @@ static const struct {
 	{ "in a word of lines", 1, "zones:\n  a\n  - name: b\n" },
 	{ "in a list of a list", 1, "zones:\n  -\n    - name: a\n    - name: b\n  - name: c\n" },
 	{ "the text of the mark", 1, "zones:\n  - volley-items\n  - name: a\n  - volley-items\n" },
+	{ "the text of the mark in the line of a run, if CR ends a line", 1,
+	  "zones:\n \r- volley-items\n- name: a\n- name: b\n" },
 	{ "the mark in quotes", 1, "zones:\n  - name: a\n  - \"volley-items\"\n" },
 	{ "a second document", 2, "zones:\n  - name: a\n---\nzones:\n  - name: a\n" },
 	{ "a document's end", 1, "zones:\n  - name: a\n...\n" },
