@@ -290,13 +290,19 @@ static void set_result(ucontext_t *context, int value)
 #endif
 }
 
+/* A thread that has not entered a kind has that of its process. */
+static enum sandbox_kind kind_of_caller(void)
+{
+	return kind_of_thread ? kind_of_thread : sandbox.kind;
+}
+
 static void on_refused_call(int signal, siginfo_t *info, void *context)
 {
 	unsigned int number = (unsigned int)info->si_syscall;
 
 	(void)signal;
 	if (number < NUMBERS_MAX)
-		__atomic_fetch_add(&sandbox.refused[kind_of_thread][number], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&sandbox.refused[kind_of_caller()][number], 1, __ATOMIC_RELAXED);
 	set_result(context, -EPERM);
 }
 

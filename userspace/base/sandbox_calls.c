@@ -27,6 +27,8 @@
 #define ALL (C | W | L | X | R | F | T | Q | B | A)
 #define NET (C | W | L | X | R)
 
+#define TOKEN_CREATE 36 /* BPF_TOKEN_CREATE of Linux 6.9 */
+
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
@@ -139,10 +141,12 @@ const struct sandbox_row sandbox_rows[] = {
 	    BPF_MAP_GET_NEXT_KEY, BPF_MAP_FREEZE, BPF_MAP_GET_FD_BY_ID, BPF_OBJ_GET_INFO_BY_FD,
 	    BPF_OBJ_GET, BPF_OBJ_PIN, BPF_BTF_LOAD, BPF_BTF_GET_FD_BY_ID },
 	  .why = "maps, with their types; pins of libxdp's dispatcher" },
-	{ B, "bpf", SANDBOX_ONE_OF, 0, 7,
+	{ B, "bpf", SANDBOX_ONE_OF, 0, 8,
 	  { BPF_PROG_LOAD, BPF_PROG_TEST_RUN, BPF_PROG_GET_FD_BY_ID, BPF_PROG_BIND_MAP,
-	    BPF_LINK_CREATE, BPF_LINK_UPDATE, BPF_RAW_TRACEPOINT_OPEN },
-	  .why = "programs; the dispatcher's parts, which libxdp puts in place by links" },
+	    BPF_LINK_CREATE, BPF_LINK_UPDATE, BPF_RAW_TRACEPOINT_OPEN, TOKEN_CREATE },
+	  .why = "programs; the dispatcher's parts, which libxdp puts in place by links; libbpf 1.5 asks "
+		 "for a token, and does without" },
+	{ B, "memfd_create", .why = "libbpf 1.4 holds the descriptor of each map by one" },
 	{ C | R | B, "prlimit64", SANDBOX_OWN_PROCESS, .why = "its own limits" },
 	{ C | R | B, "getrlimit", .why = "the same" },
 	{ C | B, "setrlimit", .why = "the same" },
