@@ -81,9 +81,9 @@ def test_template_decides(lab, host, tmp_path):
 
 
 @pytest.mark.parametrize("words, sentence", [
-    (["d.test"], "d.test.: this zone is there already, by an item of the configuration"),
+    (["d.test"], "d.test.: volleyd has this zone already, by the configuration"),
     (["a..b"], "a..b: "),
-    (["a.test", "--template", "other"], "templates of the configuration has no other"),
+    (["a.test", "--template", "other"], "the configuration has no template other"),
     (["a.test", "--file", "a.zone"], "--file takes an absolute path"),
     (["a.test", "--file"], "--file: give NAME"),
     (["a.test", "--serial", "1"], "--serial: give NAME"),
@@ -108,9 +108,10 @@ def test_refused_file_is_mended(lab, host, tmp_path):
 
 def test_others_cannot_be_removed(lab, host):
     for name, sentence in (("d.test", "the configuration names this zone"),
-                           ("x.test", "no such zone")):
+                           ("x.test", "no such zone"),
+                           ("--file", "zone remove takes names only")):
         said = host.ctl("zone", "remove", name, check=False)
-        assert said.returncode == 1 and sentence in said.stderr
+        assert said.returncode == 1 + name.startswith("--") and sentence in said.stderr
     assert is_served(lab, "d.test")
 
 

@@ -270,7 +270,7 @@ int commands_zone_remove(void *user, const json_t *args, json_t **result, char *
 	struct zones_call *c;
 	int code = read_words_of_add(&w, args, err, err_cap);
 
-	if (!code && (w.file || w.template_name)) {
+	if (code == -EINVAL || (!code && (w.file || w.template_name))) {
 		snprintf(err, err_cap, "zone remove takes names only");
 		code = -EINVAL;
 	}

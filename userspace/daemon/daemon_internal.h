@@ -128,9 +128,9 @@ int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t e
 
 /*
  * The parts that are not in force, a sentence for each: zones, lists, local data, query log and
- * dnstap. Members of catalogs are left out, since the configuration does not name them: the log
- * and their status report them. Of many zones the first are listed, and the last sentence counts
- * the others; *N, unless NULL, gets the number of all. A new reference.
+ * dnstap. Members of catalogs and zones of `zone add` are left out, since the configuration does
+ * not name them: the log and their status report them. Of many zones the first are listed, and the
+ * last sentence counts the others; *N, unless NULL, gets the number of all. A new reference.
  */
 json_t *daemon_list_faults(const struct daemon *d, size_t *n);
 

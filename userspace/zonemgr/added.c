@@ -312,8 +312,8 @@ static int refuse_present(const struct zones_entry *entry, char *err, size_t err
 	if (entry->life == ZONES_GONE)
 		return refuse_zone(-EBUSY, entry->name, "it is being removed: try again", err,
 				   err_cap);
-	snprintf(err, err_cap, "%s: this zone is there already, by a%s %s", entry->name,
-		 entry->is_member ? "" : "n item of the", zones_origin(entry));
+	snprintf(err, err_cap, "%s: volleyd has this zone already, by %s %s", entry->name,
+		 entry->is_member ? "a" : "the", zones_origin(entry));
 	return -EEXIST;
 }
 
@@ -357,7 +357,7 @@ int added_add(struct added *a, const struct added_zone *zone, added_done_fn *don
 		return refuse_present(there, err, err_cap);
 	code = make_added_config(a, name, zone->template_name, zone->file, &config);
 	if (code == ERR_NOT_FOUND)
-		snprintf(err, err_cap, "%s: templates of the configuration has no %.63s", name,
+		snprintf(err, err_cap, "%s: the configuration has no template %.63s", name,
 			 zone->template_name);
 	if (code)
 		return code;
