@@ -27,7 +27,7 @@ struct maintenance {
 	int leaving_code;            /* its first error */
 	uint64_t free_bytes;         /* room in the journal for changes */
 	uint64_t room_pause_ns;      /* no old changes are deleted before this time */
-	int known_code;              /* the result of the last write of stored.known */
+	int known_code;              /* the last write of stored.known: its first error */
 	bool has_new;                /* the store has to be told about new zones */
 	bool is_tight;               /* little room is left, and no more changes can be deleted */
 };

@@ -289,24 +289,45 @@ static void settle_records(struct zones *zones, size_t n)
 		zones->store_due_end = &zones->store_due;
 }
 
-void maintenance_put_known(struct maintenance *u, size_t most)
+/* Stores the first records that are due, at most @most of them, in one transaction. *@n: how many.
+ * *@failed: the zone whose record ends it, or NULL. */
+static int put_records(struct maintenance *u, size_t most, size_t *n, struct zones_entry **failed)
 {
 	struct zones_entry *entry = u->zones->store_due;
 	struct store_batch *batch;
-	size_t n = 0;
 	int err = entry ? store_begin(u->store, &batch) : 0;
 
-	if (entry && !err) {
-		for (; entry && n < most && !err; entry = entry->stored.next_due, n++)
-			err = put_record(batch, entry);
-		if (err)
-			store_cancel(batch);
-		else
-			err = store_commit(batch);
+	*n = 0;
+	*failed = NULL;
+	if (!entry || err)
+		return err;
+	for (; entry && *n < most; entry = entry->stored.next_due, ++*n) {
+		err = put_record(batch, entry);
+		if (!err)
+			continue;
+		*failed = entry;
+		store_cancel(batch);
+		return err;
+	}
+	return store_commit(batch);
+}
+
+/* A zone with a damaged journal keeps its old record, and the others get theirs. */
+void maintenance_put_known(struct maintenance *u, size_t most)
+{
+	struct zones_entry *failed;
+	size_t n;
+	int err = put_records(u, most, &n, &failed);
+	const int first = err;
+
+	if (err == -EIO && failed) {
+		maintenance_note_error(failed, "journal", err);
+		maintenance_forget_due(u->zones, failed);
+		err = put_records(u, most, &n, &failed);
 	}
 	if (err && err != u->known_code)
 		log_error("journal: the state of zones cannot be written: %s", err_text(err));
-	u->known_code = err;
+	u->known_code = first;
 	if (!err)
 		settle_records(u->zones, n);
 }

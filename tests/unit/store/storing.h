@@ -202,4 +202,18 @@ static inline int storing_append_one(struct store *store, const uint8_t *apex, u
 	return store_commit(batch) ?: err;
 }
 
+/* The last record of the zone's journal is too short. */
+static inline void storing_damage(struct store *store, const uint8_t *apex)
+{
+	MDB_val key, value = { 1, (char[]){ 0 } };
+	struct store_batch *batch;
+	struct store_key k;
+
+	journal_key(&k, apex, UINT32_MAX, 0);
+	key = store_key_val(&k);
+	MUST(!store_begin(store, &batch));
+	MUST(!mdb_put(batch->txn, store->dbs[STORE_JOURNAL], &key, &value, 0));
+	MUST(!store_commit(batch));
+}
+
 #endif

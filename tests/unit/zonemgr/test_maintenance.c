@@ -455,6 +455,27 @@ static void heard_behind_a_file(void **state)
 	assert_int_equal(entry.stored.state, ZONES_STORE_CURRENT);
 }
 
+/* The journal of one zone is damaged: the record of another is stored nevertheless. */
+static void beside_a_damaged_journal(void **state)
+{
+	struct zones_entry other = { .owner = zones, .apex = (uint8_t *)"\5other" };
+	struct store *store = madezones_env(zones)->store;
+	struct store_zone stored;
+	char err[256];
+
+	(void)state;
+	change_to(2, 100);
+	storing_damage(store, entry.apex);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
+	wait_for_jobs();
+	zones_store_soon(&other);
+	assert_int_equal(maintenance_store(maintenance), -EIO);
+	assert_string_equal(sentence_text(&entry.stored.error), "journal: Input/output error");
+	assert_int_equal(store_get_zone(store, other.apex, &stored), 0);
+	assert_int_equal(other.stored.state, ZONES_STORE_CURRENT);
+	assert_int_equal(maintenance_store(maintenance), 0);
+}
+
 /* The operator's is written when he says so, and never by itself. */
 static void whose_file_it_is(void **state)
 {
@@ -754,6 +775,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_is_tried_again, begin, end),
 		cmocka_unit_test_setup_teardown(who_asks_for_a_file_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(heard_behind_a_file, begin, end),
+		cmocka_unit_test_setup_teardown(beside_a_damaged_journal, begin, end),
 		cmocka_unit_test_setup_teardown(whose_file_it_is, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_written_after_a_change, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_somebody_has_changed_is_left_alone,
