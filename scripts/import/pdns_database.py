@@ -8,6 +8,8 @@ import os
 import sqlite3
 import stat
 
+import values
+
 TABLES = ("domains", "records", "domainmetadata", "cryptokeys", "tsigkeys", "comments",
           "supermasters")
 NUMBERS = ("id", "domain_id", "ttl", "prio", "disabled", "flags", "active", "published")
@@ -129,6 +131,5 @@ def known_as(name, value):
     if value is None or isinstance(value, int if name in NUMBERS else str):
         return value
     if name in NUMBERS:
-        return int(value) if isinstance(value,
-                                        str) and value.isdigit() and value.isascii() else None
+        return values.number(value) if isinstance(value, str) else None
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)

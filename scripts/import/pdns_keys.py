@@ -144,6 +144,8 @@ class Key:
     def __init__(self, number, flags, is_active, is_published, content):
         self.number, self.flags = number, flags
         self.is_active, self.is_published = is_active, is_published
+        if flags is None or not 0 <= flags < 1 << 16:
+            raise Fault("its flags are not a number of 16 bits")
         self.fields = dict(re.findall(r"^([^:\n]+):[ \t]*(.*?)[ \t\r]*$", content, re.M))
         if "Algorithm" not in self.fields or not re.match("[0-9]{1,3}( |$)",
                                                           self.fields["Algorithm"]):

@@ -321,7 +321,9 @@ class Zones:
         """Raises pdns_records.Fault if there is no SOA record."""
         first, soa = self.soa(given)
         first.content = soa.content(self.serial(given, soa))
-        ttl = int(self.server.text("default-ttl") or 3600)
+        ttl = values.number(self.server.text("default-ttl") or "3600")
+        if ttl is None:
+            raise pdns_records.Fault("default-ttl is not a number")
         lines, asides = [first.line(ttl)], []
         suffix = "." + given.name.lower()
         for record in self.records(given):

@@ -436,6 +436,45 @@ def test_no_database(tmp_path, content):
     assert done.returncode == 1 and "give --zones FOLDER" in done.stderr
 
 
+def imported_alone(folder, setting, zones):
+    """ZONES are (name, flags of its key or None); (exit status, configuration, lines of notes)."""
+    with sqlite3.connect(folder / "pdns.sqlite3") as db:
+        db.executescript(SCHEMA.read_text(encoding="ascii"))
+        for number, (name, flags) in enumerate(zones):
+            db.execute("INSERT INTO domains (id, name, type) VALUES (?, ?, 'NATIVE')",
+                       (number, name))
+            db.executemany(
+                "INSERT INTO records (domain_id, name, type, content, ttl) VALUES (?, ?, ?, ?, 60)",
+                [(number, name, "SOA", "a b 1 2 3 4 5"), (number, name, "NS", "ns.away.lab")])
+            if flags is not None:
+                db.executemany(
+                    "INSERT INTO cryptokeys (domain_id, flags, active, published, content) "
+                    "VALUES (?, ?, 1, 1, ?)", [(number, one, new_key()) for one in (257, flags)])
+    (folder / "pdns.conf").write_text(
+        f"launch=gsqlite3\ngsqlite3-database={folder}/pdns.sqlite3\ngsqlite3-dnssec=yes\n"
+        f"local-address=127.0.0.1\n{setting}\n")
+    done = run(BIN / "volleyctl",
+               "import",
+               folder / "pdns.conf",
+               "--zones",
+               folder / "new",
+               check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, yaml.safe_load(done.stdout), done.stderr.splitlines()
+
+
+def test_numbers_out_of_range(tmp_path):
+    status, config, said = imported_alone(tmp_path, "default-ttl=1h", [("one.lab", None)])
+    assert status == 1 and "zones" not in config, said
+    assert any("left out: default-ttl is not a number" in line for line in said), said
+    (tmp_path / "pdns.sqlite3").unlink()
+    status, config, said = imported_alone(
+        tmp_path, "", [("one.lab", 65536), ("two.lab", "9" * 5000), ("three.lab", -1),
+                       ("four.lab", 256)])
+    assert status == 1 and [zone["name"] for zone in config["zones"]] == ["four.lab."], said
+    assert sum("its flags are not a number of 16 bits" in line for line in said) == 3, said
+
+
 def test_public_keys():
     """The public key that is computed is OpenSSL's."""
     for algorithm, private in ((13, ec.generate_private_key(ec.SECP256R1())),
