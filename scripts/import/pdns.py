@@ -38,6 +38,7 @@ NEW_NAMES = {
 }
 BACKENDS = ("gsqlite3", "bind", "gmysql", "gpgsql", "godbc", "lmdb", "ldap", "lua2", "pipe",
             "remote", "geoip", "tinydns", "random", "opendbx", "mydns", "oracle")
+NAME_MAX = 200  # characters of a name in the file of a template, see volley.yaml(5)
 TEXTS = ("full", "anonymous", "powerdns", "")
 
 
@@ -361,10 +362,10 @@ class Pdns(Server):
                 zone["template"] = template["name"]
 
     def shape(self, zone):
-        """(the settings, the file with %s in place of the name)"""
+        """(the settings, the file with %s in place of the name); volleyd shortens longer names"""
         file, name = zone.get("file", ""), zone["name"].rstrip(".")
         folder = self.result.zones_folder or ""
-        is_usual = file == f"{folder}/{name}.zone" and "%" not in folder
+        is_usual = file == f"{folder}/{name}.zone" and "%" not in folder and len(name) <= NAME_MAX
         own = () if is_usual or not file else (("file", file), )
         return (tuple((key, repr(value))
                       for key, value in sorted(zone.items()) if key not in ("name", "file")) + own,

@@ -463,6 +463,15 @@ def imported_alone(folder, setting, zones):
     return done.returncode, yaml.safe_load(done.stdout), done.stderr.splitlines()
 
 
+def test_long_names(tmp_path):
+    """volleyd has a digest in place of a name of more than 200 characters in a template's file."""
+    label = ".".join(["x" * 49] * 3)
+    names = [f"{'y' * n}.{label}" for n in (49, 50, 51, 52)]
+    status, config, said = imported_alone(tmp_path, "", [(name, None) for name in names])
+    assert len(names[1]) == 200 and status == 0, said
+    assert [one["name"] for one in config["zones"]] == [f"{name}." for name in names]
+
+
 def test_numbers_out_of_range(tmp_path):
     status, config, said = imported_alone(tmp_path, "default-ttl=1h", [("one.lab", None)])
     assert status == 1 and "zones" not in config, said
