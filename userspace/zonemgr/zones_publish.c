@@ -6,7 +6,6 @@
 #include <string.h>
 #include <urcu-qsbr.h>
 
-#include "base/err.h"
 #include "base/log.h"
 #include "base/siphash.h"
 #include "cache/generations.h"
@@ -730,49 +729,6 @@ bool zones_has_uncached(const struct zones *zones)
 bool zones_is_in_place(const struct zones_entry *entry)
 {
 	return zones_is_answered(entry) && !entry->published.is_changed && !entry->owner->is_due;
-}
-
-/* --- Denials ---------------------------------------------------------------------------------- */
-
-int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len,
-		       const char *fault)
-{
-	struct zones_entry *entry = zones_get_apex(zones, apex, apex_len);
-	int err;
-
-	if (!entry || entry->denials_fault)
-		return ERR_NOT_FOUND;
-	entry->denials_fault = fault;
-	zones_flush_journal(zones); /* before pending changes are served with the rest */
-	err = zones_publish(zones);
-	if (err)
-		zones_flush_again(zones);
-	return err;
-}
-
-int zones_rebuild_names(struct zones *zones, bool forgives)
-{
-	int err = names_begin(zones->env.names, zones->env.grace, zones->env.grace_user);
-
-	if (err)
-		return err;
-	for (size_t i = 0; forgives && i < zones->n; i++)
-		zones->entries[i]->denials_fault = NULL;
-	zones_flush_journal(zones);
-	err = zones_publish(zones);
-	if (err)
-		zones_flush_again(zones);
-	return err;
-}
-
-uint64_t zones_n_names(const struct zones *zones)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < zones->n; i++)
-		if (zones->entries[i]->zone && !zones_is_hidden(zones->entries[i]))
-			n += zone_n_names(zones->entries[i]->zone);
-	return n;
 }
 
 int zones_drop_others(struct zones *zones)
