@@ -279,6 +279,7 @@ static int edition_of_all(struct edition *edition, struct zones *zones)
 	int err = edition_init(edition, zones, zones->n);
 
 	zones->has_uncached = false;
+	edition->has_come = zones->is_half_put;
 	for (size_t i = 0; i < zones->n && !err; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
@@ -546,6 +547,7 @@ int zones_publish(struct zones *zones)
 		begin_edition(zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		hidden = exchange_hidden(zones, hidden);
+		zones->is_half_put = false;
 		err = withdraw_publish(zones, &edition);
 		if (!err) { /* after an error readers may still have them */
 			zone_set_free(old);
@@ -584,7 +586,7 @@ static bool has_other_filter(const struct zones *zones, const struct zones_entry
 /* False: all have to be published. */
 static bool may_publish_few(const struct zones *zones)
 {
-	if (!zones->env.published->set)
+	if (!zones->env.published->set || zones->is_half_put)
 		return false;
 	for (const struct zones_entry *e = zones->changed; e; e = e->published.next_changed)
 		if (zones_is_hidden(e) || has_other_filter(zones, e))
@@ -638,11 +640,20 @@ static bool is_swap(const struct zone_member *served, const struct zone_member *
 	       served->intervals.id == m->intervals.id && served->intervals.at == m->intervals.at;
 }
 
+/* Readers may use the first n versions although nothing waits for them: they are never freed. */
+static void keep_put_zones(const struct edition *edition, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (edition->members[i].zone)
+			(void)zone_ref(edition->members[i].zone);
+}
+
 static int put_few(struct zone_set *set, const struct edition *edition)
 {
+	size_t i;
 	int err = 0;
 
-	for (size_t i = 0; i < edition->n && !err; i++) {
+	for (i = 0; i < edition->n && !err; i++) {
 		const struct zone_member *m = &edition->members[i];
 
 		if (is_swap(zone_set_get(set, m->apex, m->apex_len), m))
@@ -651,6 +662,8 @@ static int put_few(struct zone_set *set, const struct edition *edition)
 			err = zone_set_put(set, m);
 		withdrawal_note_gen(edition->withdrawal, m->cache_slot, m->cache_gen);
 	}
+	if (err)
+		keep_put_zones(edition, i - 1);
 	return err;
 }
 
@@ -674,8 +687,10 @@ static int publish_few(struct zones *zones, struct edition *edition)
 	int err = plan_routes_of_few(zones, edition);
 
 	begin_edition(zones);
-	if (!err)
+	if (!err) {
 		err = put_few(set, edition);
+		zones->is_half_put = err;
+	}
 	if (err) {
 		withdrawal_cancel(edition->withdrawal);
 		zones->is_due = true;

@@ -100,6 +100,9 @@ struct zones {
 	/* the same at the end of the configuration that is being loaded: a zone has other settings
 	 * on which answers depend */
 	bool is_all_due;
+	/* Memory has ended while a few zones were put into the set: until a publish of all, the set
+	 * has some of them, and cached answers of other zones may have to go. */
+	bool is_half_put;
 	bool has_uncached; /* a zone has no place in the cache; until a publish of all */
 	bool is_configuring;
 	/* a configuration is loaded, and env.configured was not called yet */

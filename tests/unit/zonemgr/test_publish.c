@@ -15,7 +15,9 @@
 #include "zonemgr/zones_state.h"
 #include "tests/lib/madezones.h"
 #include "tests/unit/engine/world.h"
+#include "tests/unit/store/storing.h"
 #include "tests/unit/zone/zone_text.h"
+#include "zone/image.h"
 
 static struct cache_memory memory;
 static struct engine_data published, late; /* late: what a worker that is slow still reads */
@@ -331,6 +333,61 @@ static void a_few_come_and_go(void **state)
 	end();
 }
 
+static const char *put_that_fails; /* the name of a zone, or NULL */
+
+int __real_zone_set_put(struct zone_set *set, const struct zone_member *member);
+int __wrap_zone_set_put(struct zone_set *set, const struct zone_member *member);
+
+int __wrap_zone_set_put(struct zone_set *set, const struct zone_member *member)
+{
+	if (put_that_fails && name_equal(member->apex, storing_name(put_that_fails)))
+		return -ENOMEM;
+	return __real_zone_set_put(set, member);
+}
+
+/*
+ * The set has a new version and a new zone when memory ends. The version lives while readers may
+ * have it, though a later one replaces it; and the next publish is one of all, which withdraws
+ * answers that the new zone has taken over.
+ */
+static void memory_ends_between_a_few(void **state)
+{
+	struct zones_entry *member, *last;
+	struct zone *served;
+	struct zone_set *set;
+
+	(void)state;
+	begin();
+	set = published.set;
+	member = make_member("b.z.test.");
+	last = make_member("other.test.");
+	MUST(!zones_table_add(zones, member) && !zones_table_add(zones, last));
+	entry.edited = served = make_zone(2, 1);
+	zones_mark_changed(zones, last);
+	zones_mark_changed(zones, &entry);
+	zones_mark_changed(zones, member);
+	put_that_fails = "other.test.";
+	assert_int_equal(zones_publish_changed(zones), -ENOMEM);
+	put_that_fails = NULL;
+	assert_ptr_equal(zone_set_get(set, entry.apex, entry.apex_len)->zone, served);
+	assert_non_null(zone_set_get(set, member->apex, member->apex_len));
+
+	zone_unref(entry.edited);
+	entry.edited = make_zone(3, 1);
+	assert_int_equal(served->refs, 1);
+	last->life = ZONES_GONE; /* no zone comes that the set has not */
+	zones_mark_changed(zones, &entry);
+	assert_int_equal(zones_publish_changed(zones), 0);
+	assert_int_equal(zone_set_n(published.set), 2);
+	assert_false(is_cached("b.z.test", false));
+	assert_true(is_cached("c.z.test", false));
+	zone_unref(served);
+	member->life = ZONES_GONE;
+	zones_mark_changed(zones, member);
+	assert_int_equal(zones_publish_changed(zones), 0);
+	end();
+}
+
 /* --- Answers from upstream -------------------------------------------------------------------- */
 
 static uint32_t upstream_slot, upstream_gen;
@@ -591,6 +648,7 @@ int main(void)
 		cmocka_unit_test(order_of_a_change),
 		cmocka_unit_test(a_zone_below_comes_and_leaves),
 		cmocka_unit_test(a_few_come_and_go),
+		cmocka_unit_test(memory_ends_between_a_few),
 		cmocka_unit_test(a_zone_comes_beside_answers_from_upstream),
 		cmocka_unit_test(a_cut_moves_beside_answers_from_upstream),
 		cmocka_unit_test(other_settings),
