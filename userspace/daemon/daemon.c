@@ -57,6 +57,8 @@ static void on_daemon_signal(struct daemon *d)
 static void on_load(struct daemon *d)
 {
 	loader_poll(d->zones.loader);
+	if (d->zones.added)
+		added_check(d->zones.added);
 	zones_poll(d->zones.zones);
 }
 

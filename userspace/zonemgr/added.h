@@ -83,7 +83,8 @@ bool added_template(const struct zones_entry *entry, char *name, size_t cap);
 void added_gone(struct added *a, const struct zones_entry *entry);
 void added_gone_together(struct added *a, int code);
 
-/* To be called before zones_flush(): zones whose files did not load are not published. */
+/* To be called before zones_poll() and zones_flush(): zones whose files did not load are not
+ * published. */
 void added_check(struct added *a);
 /* To be called after each publish: stores zones that have come, and ends changes. */
 void added_poll(struct added *a);

@@ -10,6 +10,7 @@
 #include "tests/lib/must.h"
 #include "tests/unit/config/configtext.h"
 #include "tests/unit/store/storing.h"
+#include "zone/set.h"
 #include "zonemgr/added.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zones_state.h"
@@ -66,8 +67,7 @@ static void on_changed(void *user, int code, const char *err)
 	on_done(user, code);
 }
 
-/* As control's loop. */
-static void turn(void)
+static void take_loads(void)
 {
 	struct pollfd ready = { .fd = loader_fd(loader), .events = POLLIN };
 	struct clock_now now;
@@ -76,9 +76,16 @@ static void turn(void)
 	clock_read(&now);
 	zones_set_time(zones, &now);
 	loader_poll(loader);
+}
+
+/* As control's loop. */
+static void turn(void)
+{
+	take_loads();
+	added_check(added);
 	zones_poll(zones);
 	added_check(added);
-	if (now.ns >= zones_flush_at(zones))
+	if (zones_time(zones)->ns >= zones_flush_at(zones))
 		zones_flush(zones);
 	added_poll(added);
 }
@@ -213,6 +220,27 @@ static void test_it_comes_and_goes(void **state)
 	remove_zone_file("late");
 }
 
+/* Its load ends together with that of a zone that is published. */
+static void test_it_fails_beside_a_publish(void **state)
+{
+	const uint64_t end_ns = clock_ns() + WAIT_NS;
+	struct end add, reload = { 0 };
+
+	(void)state;
+	begin_add(&add);
+	assert_int_equal(zones_reload(zones, "first", on_done, &reload), 0);
+	while (late()->loading.load || zones_find(zones, "first")->loading.load) {
+		assert_true(clock_ns() < end_ns);
+		take_loads();
+	}
+	added_check(added);
+	zones_poll(zones);
+	assert_true(reload.is_told);
+	assert_int_equal(zone_set_n(published.set), 1);
+	assert_int_equal(code_at(&add), -ENOENT);
+	assert_null(late());
+}
+
 /* A zone of the configuration stays, though its file cannot be loaded, and the same configuration
  * can begin once more. */
 static void test_it_fails_when_the_configuration_names_it(void **state)
@@ -257,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_comes_and_goes),
+		cmocka_unit_test(test_it_fails_beside_a_publish),
 		cmocka_unit_test(test_it_fails_when_the_configuration_names_it),
 		cmocka_unit_test(test_it_is_to_go_when_the_configuration_names_it),
 	};
