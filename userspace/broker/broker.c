@@ -36,6 +36,7 @@ static struct {
 		char key[IF_NAMESIZE];
 		int fd;
 	} texts[BROKER_TEXTS_MAX]; /* key "": none */
+	int last_given_up;
 } broker = { .text_lock = PTHREAD_MUTEX_INITIALIZER,
 	     .locks = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER },
 	     .here.has_dpdk = true };
@@ -292,6 +293,21 @@ static int find_text(const char *key)
 	return -1;
 }
 
+/* If all places are taken, an interface gives up its own: most of them must be gone by then. */
+static int free_text(void)
+{
+	int i = find_text("");
+
+	while (i < 0) {
+		broker.last_given_up = (broker.last_given_up + 1) % BROKER_TEXTS_MAX;
+		if (*broker.texts[broker.last_given_up].key == '/') /* a configuration's */
+			continue;
+		i = broker.last_given_up;
+		close(broker.texts[i].fd);
+	}
+	return i;
+}
+
 void broker_keep_text(const char *key, int fd)
 {
 	const bool is_key = strlen(key) < IF_NAMESIZE;
@@ -302,14 +318,12 @@ void broker_keep_text(const char *key, int fd)
 	i = find_text(key);
 	if (i >= 0)
 		close(broker.texts[i].fd);
-	else
-		i = find_text("");
-	if (i >= 0)
-		broker.texts[i].fd = copy;
-	if (i >= 0)
-		snprintf(broker.texts[i].key, IF_NAMESIZE, "%s", copy < 0 ? "" : key);
 	else if (copy >= 0)
-		close(copy);
+		i = free_text();
+	if (i >= 0) {
+		broker.texts[i].fd = copy;
+		snprintf(broker.texts[i].key, IF_NAMESIZE, "%s", copy < 0 ? "" : key);
+	}
 	pthread_mutex_unlock(&broker.text_lock);
 }
 

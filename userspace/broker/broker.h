@@ -63,8 +63,8 @@ int broker_call(struct broker_request *request, const struct broker_fds *fds,
  *	BROKER_TEXT_NEXT      the text of a `config apply` that is under way
  *	BROKER_TEXT_NOW       the one that is in force
  *
- * Keeps a copy of the descriptor in place of an earlier one; fd -1: there is none. Control's
- * thread.
+ * Keeps a copy of the descriptor in place of an earlier one; fd -1: there is none. If there are
+ * too many, that of another interface is given up. Control's thread.
  */
 #define BROKER_TEXT_NEXT "/next" /* no interface has such a name */
 #define BROKER_TEXT_NOW  "/now"

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "broker/broker.h"
 #include "config/value.h"
 #include "config/words.h"
@@ -171,7 +172,8 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 /* --- the daemon ------------------------------------------------------------------------------- */
 
 /* A text that names the interface comes with it (cmd/passed_file.c), for one that the configuration
- * does not name: the broker believes root and the configuration's owner. */
+ * does not name. The broker believes root and the configuration's owner, so a text of another user
+ * does not take the place of theirs. */
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	const char *ifname = ctl_arg(args, 0);
@@ -179,7 +181,8 @@ static int run_attach(void *user, const json_t *args, json_t **result, char *err
 	char none[64];
 	int fd = ctl_take_file_or_tell(d->ctl, none, sizeof(none)), code;
 
-	if (fd >= 0 && !config_find_interface(zone_service_config(&d->zones), ifname))
+	if (fd >= 0 && !config_find_interface(zone_service_config(&d->zones), ifname) &&
+	    memory_file_is_of_owner(fd, d->config->path))
 		broker_keep_text(ifname, fd);
 	if (fd >= 0)
 		close(fd);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,11 +21,13 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "bpf/hook_state.h"
 #include "broker/channel.h"
 #include "broker/named.h"
 #include "broker/serve.h"
+#include "config/config.h"
 #include "tests/lib/must.h"
 #include "tests/lib/parenttest.h"
 
@@ -239,6 +242,55 @@ static void test_interfaces_that_are_named(void **state)
 	assert_int_equal(reply.code, 0);
 }
 
+/* A text that root has sealed and that names lo. */
+static int new_text(void)
+{
+	static const char text[] =
+		"server: { listen: [ 127.0.0.1 ] }\ninterfaces: [ { name: lo } ]\n";
+	int fd = memory_file_open("test", MFD_ALLOW_SEALING);
+
+	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	MUST(!memory_file_seal(fd));
+	return fd;
+}
+
+/* Interfaces that are gone, or never were, keep no other from being named. */
+static void test_more_texts_than_interfaces(void **state)
+{
+	struct broker_request request = { .operation = BROKER_VETH_PEER, .ifname = "lo" };
+	const int other = memory_file_open("test", 0), lo = new_text();
+	struct broker_reply reply;
+	struct broker_fds out;
+	pid_t parent_pid, pid;
+	char name[IF_NAMESIZE];
+
+	(void)state;
+	if (geteuid())
+		skip();
+	start_broker(FOR_EVER_MS, &parent_pid, &pid);
+	assert_int_equal(broker_call(&request, NULL, &reply, &out), ERR_INTERFACE);
+	broker_keep_text(BROKER_TEXT_NOW, lo);
+	for (unsigned int i = 0; i < 2 * CONFIG_INTERFACES_MAX; i++) {
+		snprintf(name, sizeof(name), "gone%u", i);
+		broker_keep_text(name, other);
+	}
+	assert_int_equal(broker_call(&request, NULL, &reply, &out), 0); /* by the configuration's */
+	broker_keep_text(BROKER_TEXT_NOW, -1);
+	kill(pid, SIGKILL);
+	await_broker(parent_pid, pid);
+	while (broker_call(&request, NULL, &reply, &out) == ERR_BROKER)
+		continue;
+	assert_int_equal(reply.code, ERR_INTERFACE);
+	broker_keep_text("another", other); /* in the place of the configuration's */
+	broker_keep_text("lo", lo);
+	assert_int_equal(broker_call(&request, NULL, &reply, &out), 0);
+	broker_keep_text("lo", -1);
+	close(lo);
+	close(other);
+	assert_true(broker_stop());
+	parenttest_stop();
+}
+
 static int new_file(size_t n_bytes, int seals)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -293,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_an_empty_packet),
 		cmocka_unit_test(test_another_program),
 		cmocka_unit_test(test_interfaces_that_are_named),
+		cmocka_unit_test(test_more_texts_than_interfaces),
 		cmocka_unit_test(test_files_for_frames),
 	};
 
