@@ -109,7 +109,7 @@ def test_refused_file_is_mended(lab, host, tmp_path):
 def test_others_cannot_be_removed(lab, host):
     for name, sentence in (("d.test", "the configuration names this zone"),
                            ("x.test", "no such zone"),
-                           ("--file", "zone remove takes names only")):
+                           ("--file", "zone remove: it takes names only")):
         said = host.ctl("zone", "remove", name, check=False)
         assert said.returncode == 1 + name.startswith("--") and sentence in said.stderr
     assert is_served(lab, "d.test")

@@ -28,7 +28,8 @@ const struct words_command words_commands[] = {
 	  "In the driver, received is always the sum of hit, up, passed and dropped." },
 	{ "zone list", "[PATTERN] [OPTION...]", 0, 8, "zones with their states and serials",
 	  "Lists the zones of the configuration, the members of catalogs, and the zones that "
-	  "zone add has added (origin says which), in the canonical order of their names. "
+	  "zone add has added, in the canonical order of their names. "
+	  "Origin says where a zone comes from. "
 	  "PATTERN chooses names: * stands for any characters, ? for one, as in '*.example.com'. "
 	  "--state STATE lists only zones in this state: serving, stale, loading, failed, awaited "
 	  "or expired. "

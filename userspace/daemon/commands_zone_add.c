@@ -271,7 +271,7 @@ int commands_zone_remove(void *user, const json_t *args, json_t **result, char *
 	int code = read_words_of_add(&w, args, err, err_cap);
 
 	if (code == -EINVAL || (!code && (w.file || w.template_name))) {
-		snprintf(err, err_cap, "zone remove takes names only");
+		snprintf(err, err_cap, "it takes names only");
 		code = -EINVAL;
 	}
 	if (!code) {
