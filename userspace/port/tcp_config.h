@@ -14,8 +14,8 @@
 #define TCP_IDLE_MS_DEFAULT    10000
 #define TCP_MESSAGE_MS_DEFAULT 5000
 #define TCP_WRITE_MS_DEFAULT   5000
-#define TCP_PEER_MESSAGE_MS    30000 /* the same for peers, as for a large UPDATE; and for readers */
-#define TCP_PEER_WRITE_MS      30000 /* of transfers */
+#define TCP_PEER_MESSAGE_MS    30000 /* for peers: a large UPDATE over a slow line */
+#define TCP_PEER_WRITE_MS      30000 /* for peers: a slow reader of a transfer */
 #define TCP_POOL_BYTES_DEFAULT (8u << 20)
 #define TCP_POOL_BYTES_MIN     (1u << 20)
 #define TCP_BURST              32 /* messages taken at a time; each has a buffer of 64 KiB */

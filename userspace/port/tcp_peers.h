@@ -3,7 +3,8 @@
 /*
  * The limit of the connections of peers, which the tcp ports of all workers share. A connection is
  * one of a peer from the first message on that another thread answers (port_claim()): only clients
- * that a rule of a zone allows get so far, so a flood of other clients does not displace them.
+ * that a rule of a zone allows, or that know the name of a key, get so far. So a flood of other
+ * clients does not displace them.
  *
  *      worker 0: port ─ rank ─┐
  *      worker 1: port ─ rank ─┼── struct tcp_peers: at most n_max, and one too many for each port

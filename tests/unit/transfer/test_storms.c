@@ -281,7 +281,7 @@ static void all_are_due(void **state)
 		assert_int_equal(find_zone(i)->secondary->state, SECONDARY_IDLE);
 }
 
-/* Who knows the ports has to know the ID of the very name. */
+/* A forger that knows the ports has to know the ID of the query for this name, too. */
 static void a_reply_to_another_query_is_none(void **state)
 {
 	unsigned int n;
@@ -303,8 +303,7 @@ static void a_reply_to_another_query_is_none(void **state)
 	assert_int_equal(n_events[TRANSFER_CHECKED], 1);
 }
 
-/* The primary's port is closed: what waits on one socket is asked for otherwise, and no port stays
- * open for ever. */
+/* The primary's ports are closed: all rounds end, and no socket stays open. */
 static void all_sockets_are_refused(void **state)
 {
 	(void)state;
