@@ -747,6 +747,11 @@ void zones_forget_load(struct zones_entry *entry)
 	struct load *load = entry->loading.load;
 
 	leave_queue(entry);
+	if (entry->loading.awaited_number) {
+		entry->loading.awaited_number = 0;
+		entry->owner->n_awaited--;
+		loader_wake(entry->owner->env.loader); /* it may have been the last */
+	}
 	if (load) {
 		entry->loading.load = NULL;
 		entry->owner->n_loads--;

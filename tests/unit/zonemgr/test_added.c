@@ -151,7 +151,8 @@ static void remove_zone_file(const char *name)
 	MUST(!unlink(path));
 }
 
-static int open_world(void **state)
+/* What a daemon has from its start on, beside the store. */
+static void begin_daemon(void)
 {
 	struct zones_env env = { .published = &published,
 				 .grace = no_readers,
@@ -160,13 +161,11 @@ static int open_world(void **state)
 	struct cache_sizes sizes;
 	bool adopted;
 
-	if (tmpfolder_make(state))
-		return -1;
 	MUST(!cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 2));
 	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&env.cache, &memory, &adopted));
 	MUST(!loader_new(&loader, 1));
 	env.loader = loader;
-	env.store = store = storing_open(STORE_MAX_BYTES_MIN);
+	env.store = store;
 	maintenance = maintenance_new(store, NULL);
 	catalogs = catalogs_new(NULL, store);
 	added = added_new(store, maintenance, catalogs);
@@ -175,11 +174,9 @@ static int open_world(void **state)
 	catalogs_set_zones(catalogs, zones);
 	added_set_zones(added, zones);
 	catalogs_take_config(catalogs, load_good(ONE_ZONE)); /* for its templates */
-	write_zone_file("first");
-	return configure(ONE_ZONE);
 }
 
-static int close_world(void **state)
+static void end_daemon(void)
 {
 	struct cache *cache = zones->env.cache;
 
@@ -194,6 +191,21 @@ static int close_world(void **state)
 	loader_free(loader);
 	cache_free(cache);
 	cache_memory_release(&memory);
+}
+
+static int open_world(void **state)
+{
+	if (tmpfolder_make(state))
+		return -1;
+	store = storing_open(STORE_MAX_BYTES_MIN);
+	begin_daemon();
+	write_zone_file("first");
+	return configure(ONE_ZONE);
+}
+
+static int close_world(void **state)
+{
+	end_daemon();
 	store_close(store);
 	config_free(config);
 	return tmpfolder_remove_all(state);
@@ -281,6 +293,25 @@ static void test_it_is_to_go_when_the_configuration_names_it(void **state)
 	assert_true(late()->is_member && zones_is_added(late()));
 }
 
+/* The start waits for the loads of stored zones, but not for that of a zone that goes. */
+static void test_it_goes_during_a_start(void **state)
+{
+	struct end removal, start;
+
+	(void)state;
+	assert_true(zones_is_added(late()));
+	end_daemon();
+	begin_daemon();
+	assert_int_equal(added_recall(added), 0);
+	begin_configuration_of(ONE_ZONE, &start);
+	begin_remove(&removal);
+	zones_flush(zones);
+	assert_null(late());
+	assert_int_equal(code_at(&start), 0);
+	assert_int_equal(code_at(&removal), 0);
+	assert_int_equal(zones_n(zones), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_it_fails_beside_a_publish),
 		cmocka_unit_test(test_it_fails_when_the_configuration_names_it),
 		cmocka_unit_test(test_it_is_to_go_when_the_configuration_names_it),
+		cmocka_unit_test(test_it_goes_during_a_start),
 	};
 	int rc;
 
