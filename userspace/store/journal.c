@@ -169,7 +169,8 @@ int store_number_after(struct store_batch *b, const uint8_t *apex, uint32_t seri
 
 /* --- Forget ----------------------------------------------------------------------------------- */
 
-/* The index may already name a later change that begins with the same serial number. */
+/* The index may already name a later change that begins with the same serial number. A damaged
+ * entry names none, and goes. */
 static int forget_serial(struct store_batch *b, const uint8_t *apex, uint32_t serial,
 			 uint64_t number)
 {
@@ -178,8 +179,10 @@ static int forget_serial(struct store_batch *b, const uint8_t *apex, uint32_t se
 	MDB_val key;
 	int err = journal_number_of(b->store, b->txn, apex, serial, &indexed);
 
-	if (err || indexed != number)
-		return err == ERR_NOT_FOUND ? 0 : err;
+	if (err == ERR_NOT_FOUND || (!err && indexed != number))
+		return 0;
+	if (err && err != -EIO)
+		return err;
 	serial_key(&k, apex, serial);
 	key = store_key_val(&k);
 	return store_error(mdb_del(b->txn, b->store->dbs[STORE_SERIALS], &key, NULL));

@@ -156,6 +156,27 @@ static void what_is_damaged_keeps_its_own(void **state)
 	assert_chain("b.", 1, 21);
 }
 
+/* A damaged entry of the index of serial numbers goes with its change. */
+static void a_damaged_index(void **state)
+{
+	MDB_val key, value = { 1, (char[]){ 0 } };
+	struct store_batch *batch;
+	uint8_t serial[4];
+	struct store_key k;
+
+	(void)state;
+	append("a.", 1, 11, 11);
+	append("b.", 1, 6, 6);
+	wire_store_be32(serial, 1);
+	store_key_begin(&k, storing_name("a."));
+	store_key_add(&k, serial, sizeof(serial));
+	key = store_key_val(&k);
+	MUST(!store_begin(store, &batch));
+	MUST(!mdb_put(batch->txn, store->dbs[STORE_SERIALS], &key, &value, 0));
+	MUST(!store_commit(batch));
+	assert_in_range(make_room(UINT32_MAX), 15 * SET_BYTES, 16 * SET_BYTES);
+}
+
 /* Of more zones than one call looks at, the next call goes on behind them. */
 static void many_zones_in_turn(void **state)
 {
@@ -189,6 +210,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_oldest_of_the_longest_go, begin, end),
 		cmocka_unit_test_setup_teardown(room_for_others, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_damaged_keeps_its_own, begin, end),
+		cmocka_unit_test_setup_teardown(a_damaged_index, begin, end),
 		cmocka_unit_test_setup_teardown(many_zones_in_turn, begin, end),
 	};
 
