@@ -474,7 +474,7 @@ void zones_poll(struct zones *zones)
 	}
 	if (is_configured)
 		end_configuration(zones, &over);
-	is_due = end_singles(zones, false, &over);
+	is_due = !zones_is_starting(zones) && end_singles(zones, false, &over);
 	if (is_configured && zones->n_configurations == 1)
 		zones_enter_members(zones);
 	if (is_configured)

@@ -447,6 +447,10 @@ void zones_flush(struct zones *zones)
 	if (zones->is_poll_due)
 		zones_poll(zones);
 	zones_flush_journal(zones);
+	if (zones_is_starting(zones)) { /* the publish at its end is one of all */
+		zones->flush_at_ns = UINT64_MAX;
+		return;
+	}
 	if (must_wait(zones)) {
 		zones->flush_at_ns = zones->now.ns + FLUSH_NS;
 		return;

@@ -197,6 +197,13 @@ static inline bool zones_is_for_clients(const struct zones_entry *entry)
 	return zones_is_answered(entry) && !zones_is_hidden(entry);
 }
 
+/* The first configuration is being loaded. Until its end nothing is published: a set without its
+ * zones would end the answers of an adopted cache for them. */
+static inline bool zones_is_starting(const struct zones *zones)
+{
+	return zones->is_configuring && zones->n_configurations == 1;
+}
+
 /* The newest version of a zone, served or not yet. NULL: there is none. */
 static inline struct zone *zones_newest(const struct zones_entry *entry)
 {

@@ -293,20 +293,47 @@ static void test_it_is_to_go_when_the_configuration_names_it(void **state)
 	assert_true(late()->is_member && zones_is_added(late()));
 }
 
-/* The start waits for the loads of stored zones, but not for that of a zone that goes. */
+static void restart(struct end *start)
+{
+	assert_true(zones_is_added(late()));
+	end_daemon();
+	begin_daemon();
+	assert_int_equal(added_recall(added), 0);
+	begin_configuration_of(ONE_ZONE, start);
+}
+
+/* A stored zone is loaded first, and a command reloads it: it comes together with the others. */
+static void test_a_start_publishes_all_at_once(void **state)
+{
+	const uint64_t end_ns = clock_ns() + WAIT_NS;
+	struct end start, reload = { 0 };
+
+	(void)state;
+	restart(&start);
+	zones->n_awaited++; /* the load of one more zone runs */
+	assert_int_equal(zones_reload(zones, "late", on_done, &reload), 0);
+	while (zones_has_loads(zones)) {
+		assert_true(clock_ns() < end_ns);
+		take_loads();
+	}
+	zones_poll(zones);
+	assert_null(published.set);
+	zones_flush(zones);
+	assert_null(published.set);
+	zones->n_awaited--;
+	assert_int_equal(code_at(&start), 0);
+	assert_int_equal(zone_set_n(published.set), 2);
+	assert_int_equal(code_at(&reload), 0);
+}
+
 static void test_it_goes_during_a_start(void **state)
 {
 	struct end removal, start;
 
 	(void)state;
-	assert_true(zones_is_added(late()));
-	end_daemon();
-	begin_daemon();
-	assert_int_equal(added_recall(added), 0);
-	begin_configuration_of(ONE_ZONE, &start);
+	restart(&start);
 	begin_remove(&removal);
 	zones_flush(zones);
-	assert_null(late());
 	assert_int_equal(code_at(&start), 0);
 	assert_int_equal(code_at(&removal), 0);
 	assert_int_equal(zones_n(zones), 1);
@@ -319,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_it_fails_beside_a_publish),
 		cmocka_unit_test(test_it_fails_when_the_configuration_names_it),
 		cmocka_unit_test(test_it_is_to_go_when_the_configuration_names_it),
+		cmocka_unit_test(test_a_start_publishes_all_at_once),
 		cmocka_unit_test(test_it_goes_during_a_start),
 	};
 	int rc;
