@@ -354,7 +354,7 @@ struct config {
 	/* the file's text with secrets, n_text octets and a zero octet: config/settings.h */
 	char *text;
 	size_t n_text;
-	/* of the names and texts of all files of the configuration */
+	/* of the names and texts of all files, and of the names of read_folders */
 	uint8_t digest[CONFIG_DIGEST_BYTES];
 	/* the files with a secret in them, ended by NULL; NULL: none */
 	char **secret_files;
@@ -472,8 +472,8 @@ int config_load_again(struct config **out, const char *path, const struct config
 		      size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * True if all files of the configuration at PATH have the text that has this digest. Does not look
- * for faults in it.
+ * True if all files of the configuration at PATH have the text that has this digest, and the same
+ * folders were searched for them. Does not look for faults in it.
  */
 bool config_has_digest(const char *path, const uint8_t digest[CONFIG_DIGEST_BYTES]);
 

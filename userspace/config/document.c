@@ -226,11 +226,6 @@ void document_note_read(struct document *document, const char *path)
 	note_path(document, &document->read_files, &document->n_read_files, path);
 }
 
-void document_note_folder(struct document *document, const char *path)
-{
-	note_path(document, &document->read_folders, &document->n_read_folders, path);
-}
-
 static void check_document_map(struct document *document, struct yamltree *map,
 			       const struct words_level *level);
 
@@ -399,6 +394,14 @@ static int note_document_text(struct document *document, const char *name, const
 					  EVP_sha256(), NULL) ?
 		       0 :
 		       -ENOMEM;
+}
+
+/* One more folder may have no file for the pattern, but volley-runner has to know it. */
+void document_note_folder(struct document *document, const char *path)
+{
+	note_path(document, &document->read_folders, &document->n_read_folders, path);
+	if (note_document_text(document, path, "", 0))
+		document_fail_memory(document);
 }
 
 int document_read_yaml(struct document *document, uint32_t file, const char *text, size_t len,

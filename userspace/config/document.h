@@ -35,7 +35,7 @@ struct document {
 
 	char *text; /* len octets and a zero octet; after include_run() of all files */
 	size_t len;
-	/* of the names and texts of all files that were read */
+	/* of the names and texts of all files that were read, and of the names of .read_folders */
 	uint8_t digest[CONFIG_DIGEST_BYTES];
 	struct yamltree *top; /* NULL: there is no key */
 	char **files;         /* by the numbers in the tree, .path first */
@@ -73,7 +73,7 @@ int document_read_yaml(struct document *document, uint32_t file, const char *tex
 int document_add_file(struct document *document, const char *path)
 	__attribute__((warn_unused_result));
 
-/* Adds a path to .read_files or .read_folders. Sets .failed if there is no memory. */
+/* Adds a path to .read_files, or to .read_folders and .digest. Without memory sets .failed. */
 void document_note_read(struct document *document, const char *path);
 void document_note_folder(struct document *document, const char *path);
 

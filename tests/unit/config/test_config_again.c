@@ -232,6 +232,29 @@ static void test_pattern_without_files(void **state)
 	config_free(before);
 }
 
+/* volley-runner opens for volleyd the folders that it has found itself. */
+static void test_folder_without_files(void **state)
+{
+	struct config *before;
+	char text[TEXT_CAP], path[128], err[512];
+	bool is_good;
+
+	(void)state;
+	put_first_files();
+	snprintf(text, sizeof(text), "include: \"*.d/*.yaml\"%s", strchr(first_texts[0], '\n'));
+	put_file(names[0], text);
+	assert_int_equal(config_load(&before, file, err, sizeof(err)), 0);
+	assert_true(config_has_digest(file, before->digest));
+	path_of(path, "other.d");
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_false(config_has_digest(file, before->digest));
+	assert_false(assert_again(before, "a folder without files", &is_good));
+	assert_true(is_good);
+	assert_int_equal(rmdir(path), 0);
+	assert_true(config_has_digest(file, before->digest));
+	config_free(before);
+}
+
 static void test_without_a_configuration_before(void **state)
 {
 	bool is_good;
@@ -363,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_files_come_and_move),
 		cmocka_unit_test(test_pattern_without_files),
+		cmocka_unit_test(test_folder_without_files),
 		cmocka_unit_test(test_without_a_configuration_before),
 		cmocka_unit_test(test_again_and_again),
 		cmocka_unit_test(test_random_edits),
