@@ -112,7 +112,7 @@ static struct zones_entry *take_tended(struct zones *zones)
 	return entry;
 }
 
-void maintenance_forget_tended(struct zones *zones, const struct zones_entry *gone)
+void zones_forget_tended(struct zones *zones, const struct zones_entry *gone)
 {
 	struct zones_entry **at = &zones->tended, *entry;
 

@@ -317,8 +317,6 @@ void maintenance_gone(struct maintenance *u, struct zones_entry *entry)
 	bool is_unwanted = u->store && takes_file_along(u, entry);
 
 	maintenance_served_together(u); /* a result that waits may be this zone's */
-	maintenance_forget_due(u->zones, entry);
-	maintenance_forget_tended(u->zones, entry);
 	forget_writings(u, entry, is_unwanted);
 	maintenance_end_waits(u, entry, ERR_NOT_FOUND);
 	if (is_unwanted)

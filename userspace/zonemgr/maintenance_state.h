@@ -40,10 +40,6 @@ void maintenance_note_load(struct maintenance *u, struct zones_entry *entry,
 			   const struct load *fresh);
 /* Stores the records of the zones that are due, the first @most of them, in one transaction. */
 void maintenance_put_known(struct maintenance *u, size_t most);
-/* Takes zones that have gone from the lists, if this one is in them: the first call of many takes
- * all. */
-void maintenance_forget_due(struct zones *zones, const struct zones_entry *gone);
-void maintenance_forget_tended(struct zones *zones, const struct zones_entry *gone);
 /* Sets entry->stored.unwritten_bytes to the value after the batch. */
 int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));

@@ -322,7 +322,7 @@ void maintenance_put_known(struct maintenance *u, size_t most)
 
 	if (err == -EIO && failed) {
 		maintenance_note_error(failed, "journal", err);
-		maintenance_forget_due(u->zones, failed);
+		zones_forget_due(u->zones, failed);
 		err = put_records(u, most, &n, &failed);
 	}
 	if (err && err != u->known_code)
@@ -334,7 +334,7 @@ void maintenance_put_known(struct maintenance *u, size_t most)
 
 /* --- Zones that go ---------------------------------------------------------------------------- */
 
-void maintenance_forget_due(struct zones *zones, const struct zones_entry *gone)
+void zones_forget_due(struct zones *zones, const struct zones_entry *gone)
 {
 	struct zones_entry **at = &zones->store_due, *entry;
 

@@ -331,6 +331,8 @@ static void end_entry(struct zones *zones, struct zones_entry *entry)
 		zones->env.gone(zones->env.user, entry);
 	zones_forget_load(entry);
 	zones_forget_made(zones, entry);
+	zones_forget_due(zones, entry);
+	zones_forget_tended(zones, entry);
 	zones_entry_free(entry);
 }
 

@@ -185,6 +185,11 @@ void zones_set_config(struct zones_entry *entry, struct config_zone *config,
 int zones_table_add(struct zones *zones, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
+/* Takes zones that have gone from store_due and tended, if this one is there: the first call of
+ * many takes all. */
+void zones_forget_due(struct zones *zones, const struct zones_entry *gone);
+void zones_forget_tended(struct zones *zones, const struct zones_entry *gone);
+
 /* The zone of recursion.root-copy: only the resolver asks for it. */
 static inline bool zones_is_hidden(const struct zones_entry *entry)
 {

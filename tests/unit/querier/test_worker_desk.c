@@ -325,6 +325,7 @@ static void a_reason_is_tried_once(void **state)
 	ended_ns = clock_ns();
 	now = NULL;
 	expect_refusal(worker_desk_take(&desk, ended_ns), 0);
+	close_session(&sessions[0]);
 	open_session(&sessions[0]);
 	now = &sessions[0];
 	back = worker_desk_take(&desk, clock_ns());

@@ -247,18 +247,29 @@ static void test_domain_is_walked(void **state)
 	assert_int_equal(n_walked, 2); /* and the one after it */
 }
 
+/* A page that was not cut by its time: on a busy machine a page may have fewer rows. */
+static json_t *ask_full_page(const char *words, size_t n_rows)
+{
+	json_t *page = ask_page(words);
+
+	for (int i = 0; i < 1000 && count_rows(page) < n_rows; i++) {
+		json_decref(page);
+		page = ask_page(words);
+	}
+	assert_int_equal(count_rows(page), n_rows);
+	return page;
+}
+
 static void test_limit(void **state)
 {
 	json_t *page;
 
 	(void)state;
 	add_many();
-	page = ask_page("--limit 2");
-	assert_int_equal(count_rows(page), 2);
+	page = ask_full_page("--limit 2", 2);
 	assert_string_equal(json_string_value(json_object_get(page, "next")), "z0001.test.");
 	json_decref(page);
-	page = ask_page("--limit 2 --after z2997.test.");
-	assert_int_equal(count_rows(page), 2);
+	page = ask_full_page("--limit 2 --after z2997.test.", 2);
 	assert_null(json_object_get(page, "next"));
 	json_decref(page);
 }
