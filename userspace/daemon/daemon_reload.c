@@ -82,7 +82,7 @@ static void add_rpz_faults(json_t *list, const struct rpz_manager *rpz)
 json_t *daemon_list_faults(const struct daemon *d, size_t *n)
 {
 	json_t *list = json_array();
-	char of_taps[TAPS_ERROR_CAP];
+	char of_taps[TAPS_ERROR_CAP], text[HEALTH_TEXT_CAP];
 	size_t n_zones = add_zones(list, d->zones.zones), n_more = n_zones - json_array_size(list);
 
 	add_rpz_faults(list, d->recursion.rpz);
@@ -97,8 +97,7 @@ json_t *daemon_list_faults(const struct daemon *d, size_t *n)
 	if (n)
 		*n = json_array_size(list) + n_more;
 	if (n_more)
-		json_array_append_new(list, json_sprintf("and %zu more zones: volleyctl zone list",
-							 n_more));
+		json_array_append_new(list, json_string(health_more_zones(text, n_more)));
 	return list;
 }
 

@@ -230,9 +230,17 @@ static void tell_health(struct health *h, struct tally *t, const struct zones_en
 		t->n_left[level]++;
 }
 
+const char *health_more_zones(char text[HEALTH_TEXT_CAP], size_t n)
+{
+	snprintf(text, HEALTH_TEXT_CAP, "and %zu more zone%s: volleyctl zone list", n,
+		 n == 1 ? "" : "s");
+	return text;
+}
+
 void health_zones(struct health *h, health_zone_at *at, const void *user, size_t n)
 {
 	struct tally t = { 0 };
+	char text[HEALTH_TEXT_CAP];
 
 	for (size_t i = 0; i < n && h->options->zones == HEALTH_ANY; i++)
 		count_health(h, &t, at(user, i));
@@ -242,8 +250,7 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 		tell_health(h, &t, at(user, i));
 	for (enum health_level level = HEALTH_NOTED; level <= HEALTH_FAILS; level++)
 		if (t.n_left[level])
-			health_say(h, level, "and %zu more zones: volleyctl zone list",
-				   t.n_left[level]);
+			health_say(h, level, "%s", health_more_zones(text, t.n_left[level]));
 }
 
 /* --- RPZ --------------------------------------------------------------------------------- */

@@ -80,6 +80,9 @@ __attribute__((format(printf, 3, 4))) void health_say(struct health *h, enum hea
 enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
 			      char text[HEALTH_TEXT_CAP]);
 
+/* Writes the line behind a list of zones that leaves out N more. Returns TEXT. */
+const char *health_more_zones(char text[HEALTH_TEXT_CAP], size_t n);
+
 /* Why the driver denies no names of the zone, as a part of a sentence; "": it may deny them. */
 void health_denials_text(const struct zones_entry *entry, char *text, size_t cap);
 

@@ -137,6 +137,7 @@ json_t *report_zone_states(const struct zones *zones, json_t *list)
 {
 	const uint64_t now_s = clock_wall_s();
 	struct zone_counts counts = { 0 };
+	char text[HEALTH_TEXT_CAP];
 	size_t n = 0;
 
 	for (size_t i = 0; i < zones_n(zones); i++) {
@@ -146,8 +147,8 @@ json_t *report_zone_states(const struct zones *zones, json_t *list)
 		n += put_report_zone(list, n < HEALTH_LISTED_MAX, entry, now_s);
 	}
 	if (n > HEALTH_LISTED_MAX)
-		json_array_append_new(list, json_sprintf("and %zu more zones: volleyctl zone list",
-							 n - HEALTH_LISTED_MAX));
+		json_array_append_new(list,
+				      json_string(health_more_zones(text, n - HEALTH_LISTED_MAX)));
 	return pack_zone_counts(&counts);
 }
 
