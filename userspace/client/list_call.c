@@ -52,20 +52,25 @@ static json_t *make_next_args(const struct listing *l, const char *next)
 {
 	json_t *args = json_pack("[s, s]", "--after", next);
 	size_t n = json_array_size(l->args);
+	int err = args ? 0 : -1;
 
 	for (size_t i = 0; i < n; i++) {
 		json_t *word = json_array_get(l->args, i);
 
 		if (is_list_option(json_string_value(word)))
 			i++;
-		else if (json_array_append(args, word))
-			return NULL;
+		else
+			err |= json_array_append(args, word);
 	}
 	if (l->left != UINT64_MAX) {
-		json_array_append_new(args, json_string("--limit"));
-		json_array_append_new(args, json_sprintf("%llu", (unsigned long long)l->left));
+		err |= json_array_append_new(args, json_string("--limit"));
+		err |= json_array_append_new(args,
+					     json_sprintf("%llu", (unsigned long long)l->left));
 	}
-	return args;
+	if (!err)
+		return args;
+	json_decref(args);
+	return NULL;
 }
 
 /* Once again over a new connection, if the daemon has closed this one in the meantime. */
