@@ -171,7 +171,7 @@ static int read_list_limit(struct zone_list_want *want, const char *text, char *
 	uint64_t limit;
 
 	if (value_read_number(&key, text, &limit)) {
-		snprintf(err, err_cap, "--limit %s: give a number from 1 on", text);
+		snprintf(err, err_cap, "--limit %s: give a number from 1 to %u", text, UINT32_MAX);
 		return -EINVAL;
 	}
 	want->limit = (size_t)limit;

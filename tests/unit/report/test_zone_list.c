@@ -296,8 +296,10 @@ static void test_refusals(void **state)
 		  "fine: a zone has no such state; give loading, failed, serving, stale, awaited, "
 		  "expired" },
 		{ "--state", -EINVAL, "--state: it needs a value" },
-		{ "--limit 0", -EINVAL, "--limit 0: give a number from 1 on" },
-		{ "--limit x", -EINVAL, "--limit x: give a number from 1 on" },
+		{ "--limit 0", -EINVAL, "--limit 0: give a number from 1 to 4294967295" },
+		{ "--limit x", -EINVAL, "--limit x: give a number from 1 to 4294967295" },
+		{ "--limit 4294967296", -EINVAL,
+		  "--limit 4294967296: give a number from 1 to 4294967295" },
 		{ "--after a..b", ERR_LABEL_EMPTY, "--after a..b: " },
 		{ "--what", -EINVAL,
 		  "--what: give at most one pattern, and --state, --after, --limit or --names" },
