@@ -37,12 +37,18 @@ struct zone_pool {
 
 /* --- References ------------------------------------------------------------------------------- */
 
+/* Of shared settings the count never becomes 0 before the last reference goes. */
+static bool has_counted_refs(const struct config_zone *settings)
+{
+	return __atomic_load_n(&settings->n_refs, __ATOMIC_RELAXED) != 0;
+}
+
 const struct config_zone *config_zone_ref(const struct config_zone *settings)
 {
 	/* Only the count of a shared config_zone changes. */
 	struct config_zone *counted = (struct config_zone *)settings;
 
-	if (settings->n_refs)
+	if (has_counted_refs(settings))
 		__atomic_add_fetch(&counted->n_refs, 1, __ATOMIC_RELAXED);
 	return settings;
 }
@@ -51,7 +57,7 @@ void config_zone_unref(const struct config_zone *settings)
 {
 	struct config_zone *counted = (struct config_zone *)settings;
 
-	if (!settings || !settings->n_refs ||
+	if (!settings || !has_counted_refs(settings) ||
 	    __atomic_sub_fetch(&counted->n_refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	config_zones_free(counted, 1);
