@@ -87,6 +87,8 @@ struct udp_query;
 
 #define UDP_QUERY_MAX    1232
 #define UDP_QUERY_SHARED 64
+/* Packets that are read from one socket before other work: the rest waits in the kernel. */
+#define UDP_QUERY_TURN 64
 
 /*
  * The query ends. @code is 0 for a reply with the right ID, opcode, question and signature,

@@ -277,7 +277,7 @@ static void read_udp_query_socket(struct udp_query_socket *s)
 {
 	static uint8_t reply[65536]; /* only the loop's thread uses it */
 
-	for (;;) {
+	for (unsigned int i = 0; i < UDP_QUERY_TURN; i++) {
 		ssize_t n = recv(s->fd, reply, sizeof(reply), 0);
 		struct udp_query *query;
 

@@ -303,6 +303,24 @@ static void a_reply_to_another_query_is_none(void **state)
 	assert_int_equal(n_events[TRANSFER_CHECKED], 1);
 }
 
+/* A primary that floods does not keep the thread from other work. */
+static void a_flood_is_read_in_parts(void **state)
+{
+	const struct secondary_zone *first;
+
+	(void)state;
+	put_all(10000);
+	(void)take_come();
+	first = find_zone(number_of(&come[0]))->secondary;
+	for (unsigned int i = 0; i < UDP_QUERY_TURN; i++)
+		answer_as(&come[0], come[1].msg, wire_load_be16(come[0].msg));
+	answer(&come[0]);
+	(void)event_base_loop(t.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	assert_non_null(first->round->query); /* its reply is the last packet */
+	run();
+	assert_int_equal(first->state, SECONDARY_IDLE);
+}
+
 /* The primary's ports are closed: all rounds end, and no socket stays open. */
 static void all_sockets_are_refused(void **state)
 {
@@ -384,6 +402,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_are_due),
 		TEST(a_reply_to_another_query_is_none),
+		TEST(a_flood_is_read_in_parts),
 		TEST(all_sockets_are_refused),
 		TEST(only_tcp_is_open),
 		TEST(one_of_them_is_told_of),
