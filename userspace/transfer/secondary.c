@@ -22,6 +22,31 @@
 
 static void begin_round(struct secondary_zone *s);
 
+/* A primary that is down may have a hundred thousand zones. */
+static void log_other_failures(void *user)
+{
+	struct secondary *all = user;
+
+	if (all->n_failures > SECONDARY_LOGGED)
+		log_warn("zones: %u more zones could not be refreshed: volleyctl zone status says "
+			 "why",
+			 all->n_failures - SECONDARY_LOGGED);
+	all->n_failures = 0;
+}
+
+static void log_failure(const struct secondary_zone *s)
+{
+	struct secondary *all = s->t->secondary;
+	char name[NAME_TEXT_MAX];
+
+	if (!all->n_failures++)
+		loop_set(s->t, &all->failures, CLOCK_NS_PER_S);
+	if (all->n_failures > SECONDARY_LOGGED)
+		return;
+	(void)name_to_text(name, sizeof(name), s->zone->apex);
+	log_warn("zone %s: %s", name, sentence_text(&s->error));
+}
+
 int secondary_open(struct transfer *t)
 {
 	struct secondary *all = calloc(1, sizeof(*all));
@@ -30,7 +55,9 @@ int secondary_open(struct transfer *t)
 	t->secondary = all;
 	if (!all)
 		return -ENOMEM;
-	code = slots_open(&all->checks, t->base, SECONDARY_CHECKS);
+	code = timer_init(&all->failures, &t->timers, log_other_failures, all);
+	if (!code)
+		code = slots_open(&all->checks, t->base, SECONDARY_CHECKS);
 	if (!code)
 		code = slots_open(&all->stream_checks, t->base, SECONDARY_STREAM_CHECKS);
 	if (!code)
@@ -45,6 +72,8 @@ void secondary_close(struct transfer *t)
 	slots_close(&t->secondary->checks);
 	slots_close(&t->secondary->stream_checks);
 	slots_close(&t->secondary->transfers);
+	log_other_failures(t->secondary);
+	timer_fini(&t->secondary->failures);
 	free(t->secondary);
 	t->secondary = NULL;
 }
@@ -292,18 +321,14 @@ static void end_secondary_current(struct secondary_zone *s)
 
 static void end_failed(struct secondary_zone *s)
 {
-	char name[NAME_TEXT_MAX];
-
 	for (uint32_t i = 0; s->round && i < s->round->n_primaries; i++) {
 		if (s->round->primaries[i].has_failed)
 			sentence_set(&s->last_failed, "%s", s->round->primaries[i].remote->name);
 	}
 	if (!sentence_is_set(&s->error))
 		sentence_set(&s->error, "no primary is left to ask");
-	if (!s->n_failed) {
-		(void)name_to_text(name, sizeof(name), s->zone->apex);
-		log_warn("zone %s: %s", name, sentence_text(&s->error));
-	}
+	if (!s->n_failed)
+		log_failure(s);
 	set_secondary_retry(s);
 }
 

@@ -55,6 +55,9 @@
  * hours. */
 #define SECONDARY_WATCH_S     60u
 #define SECONDARY_WATCH_BYTES (60u << 10)
+/* Zones that the log names within a second, because a round has failed after good ones; one line
+ * counts the others. */
+#define SECONDARY_LOGGED 8u
 
 struct secondary {
 	struct slots checks; /* SOA queries by UDP */
@@ -62,6 +65,8 @@ struct secondary {
 	struct slots transfers; /* kept until control has settled the result */
 	uint32_t n_small;       /* small results that wait for control without a slot */
 	uint64_t n_small_bytes; /* of their messages */
+	uint32_t n_failures;    /* for the log, since `failures` was set */
+	struct timer failures;  /* writes the line that counts those without a line of their own */
 };
 
 /* Times of a SOA in seconds, within the configured bounds. */

@@ -4,6 +4,7 @@
  * Many zones at one moment: all are due, all expire. The test is the transfer thread, control and
  * the primary in one, with a clock of its own, so nothing here waits.
  */
+#include "tests/unit/base/capture.h"
 #include "tests/unit/zone/zone_text.h"
 
 #include <fcntl.h>
@@ -337,6 +338,28 @@ static void all_sockets_are_refused(void **state)
 	udp = dup(0); /* end() closes it */
 }
 
+/* The log names a few of the zones that a primary which is down has, and counts the others. */
+static void the_log_counts_zones_that_fail(void **state)
+{
+	static char text[1 << 16];
+	unsigned int n_named = 0, n_counted = 0;
+
+	assert_int_equal(capture(state), 0);
+	close(udp);
+	udp = dup(0); /* end() closes it */
+	put_all(10000);
+	for (unsigned int i = 0; i < 10; i++)
+		move_on(S);
+	assert_true(taken(text, sizeof(text)) > 0);
+	assert_int_equal(release(state), 0);
+	for (const char *at = text; (at = strstr(at, ": zone z")); at++)
+		n_named++;
+	for (const char *at = text; (at = strstr(at, ": zones: ")); at++)
+		n_counted += (unsigned int)atoi(at + strlen(": zones: "));
+	assert_in_range(n_named, SECONDARY_LOGGED, 10 * SECONDARY_LOGGED);
+	assert_int_equal(n_named + n_counted, N_ZONES);
+}
+
 /* The kernel tells of the closed port once for each packet, and may do so when the next query of
  * the same socket is sent. No zone loses its turn by it: all are asked for by TCP. */
 static void only_tcp_is_open(void **state)
@@ -404,6 +427,7 @@ int main(void)
 		TEST(a_reply_to_another_query_is_none),
 		TEST(a_flood_is_read_in_parts),
 		TEST(all_sockets_are_refused),
+		TEST(the_log_counts_zones_that_fail),
 		TEST(only_tcp_is_open),
 		TEST(one_of_them_is_told_of),
 		TEST(all_expire),
