@@ -246,6 +246,7 @@ static void test_it_fails_beside_a_publish(void **state)
 		take_loads();
 	}
 	added_check(added);
+	zones->all_took_ns = 0; /* on a slow machine a pause would follow the last publish of all */
 	zones_poll(zones);
 	assert_true(reload.is_told);
 	assert_int_equal(zone_set_n(published.set), 1);
