@@ -87,6 +87,12 @@ static int write_note(struct zones_known *known, const char *template_name, cons
 	return zones_known_set_member(known, &note);
 }
 
+/* False: the zone is a catalog's, or the configuration's. */
+static bool is_note(const struct store_zone *known)
+{
+	return !known->catalog_bytes && known->group_bytes;
+}
+
 struct note {
 	char template_name[256];
 	const char *file; /* in `text`; NULL: by the template's pattern */
@@ -164,8 +170,7 @@ static int recall_added_zone(void *user, const uint8_t *apex, const struct store
 	struct note note;
 	int err;
 
-	if (known->catalog_bytes || !known->group_bytes ||
-	    zones_get_apex(a->zones, apex, (unsigned int)name_bytes(apex)) ||
+	if (!is_note(known) || zones_get_apex(a->zones, apex, (unsigned int)name_bytes(apex)) ||
 	    name_to_text(name, sizeof(name), apex) < 0)
 		return 0;
 	read_note(known, &note);
@@ -366,12 +371,34 @@ int added_add(struct added *a, const struct added_zone *zone, added_done_fn *don
 	return code;
 }
 
+/* The zone is not there; or it is stored, and its template is missing. */
+static int refuse_absent(const struct added *a, const char *name, char *err, size_t err_cap)
+{
+	uint8_t wire[DNS_NAME_MAX], apex[NAME_FOLDED_BYTES];
+	int len = name_from_text(wire, sizeof(wire), name, strlen(name));
+	struct store_zone known;
+	struct note note;
+
+	if (len > 0)
+		name_fold(apex, wire, (size_t)len);
+	if (len <= 0 || !a->store || store_get_zone(a->store, apex, &known) || !is_note(&known))
+		return refuse_zone(ERR_NOT_FOUND, name, "no such zone", err, err_cap);
+	read_note(&known, &note);
+	snprintf(err, err_cap,
+		 "%s: it is not served, because its template %.63s is missing: add the template, "
+		 "and reload, before you remove the zone",
+		 name, note.template_name);
+	return ERR_NOT_FOUND;
+}
+
 int added_remove(struct added *a, const char *name, added_done_fn *done, void *user, char *err,
 		 size_t err_cap)
 {
 	struct zones_entry *entry = zones_get(a->zones, name);
 
-	if (!entry || entry->life == ZONES_GONE)
+	if (!entry)
+		return refuse_absent(a, name, err, err_cap);
+	if (entry->life == ZONES_GONE)
 		return refuse_zone(ERR_NOT_FOUND, name, "no such zone", err, err_cap);
 	if (!entry->is_member)
 		return refuse_zone(-EPERM, entry->name,

@@ -69,7 +69,7 @@ int added_add(struct added *a, const struct added_zone *zone, added_done_fn *don
 
 /* Removes a zone that a command has added. 0: done() follows, from added_poll(), with -EPERM if a
  * new configuration names the zone meanwhile. Else as above; -EPERM: the configuration or a catalog
- * names it. */
+ * names it; ERR_NOT_FOUND: it is not there, or its template is missing. */
 int added_remove(struct added *a, const char *name, added_done_fn *done, void *user, char *err,
 		 size_t err_cap) __attribute__((warn_unused_result));
 

@@ -340,6 +340,25 @@ static void test_it_goes_during_a_start(void **state)
 	assert_int_equal(zones_n(zones), 1);
 }
 
+static void test_a_zone_without_its_template_is_told(void **state)
+{
+	const struct store_zone note = { .group = "gone", .group_bytes = 4 };
+	const uint8_t lost[NAME_FOLDED_BYTES] = "\4lost";
+	struct store_batch *batch;
+	char err[512];
+
+	(void)state;
+	assert_int_equal(store_begin(store, &batch), 0);
+	assert_int_equal(store_put_zone(batch, lost, &note), 0);
+	assert_int_equal(store_commit(batch), 0);
+	assert_int_equal(added_remove(added, "Lost.", on_changed, NULL, err, sizeof(err)),
+			 ERR_NOT_FOUND);
+	assert_non_null(strstr(err, "its template gone is missing"));
+	assert_int_equal(added_remove(added, "last", on_changed, NULL, err, sizeof(err)),
+			 ERR_NOT_FOUND);
+	assert_string_equal(err, "last: no such zone");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_it_is_to_go_when_the_configuration_names_it),
 		cmocka_unit_test(test_a_start_publishes_all_at_once),
 		cmocka_unit_test(test_it_goes_during_a_start),
+		cmocka_unit_test(test_a_zone_without_its_template_is_told),
 	};
 	int rc;
 
