@@ -415,20 +415,36 @@ static void test_a_peer_without_a_place(void **state)
 	tcp_peers_free(peers);
 }
 
+/* A port with a connection of a peer whose question has been claimed. */
+static struct port *open_to_peer(struct tcp_peers **peers, int *fd)
+{
+	struct port_addr bound;
+	struct port *p;
+
+	assert_int_equal(tcp_peers_new(peers, 1, 1), 0);
+	p = open_with(&(struct tcp_config){ .peers = *peers }, &bound);
+	*fd = client_open(SOCK_STREAM, &bound);
+	ask(*fd, "Give");
+	serve_claims(p);
+	return p;
+}
+
+static void close_to_peer(struct port *p, struct tcp_peers *peers, int fd)
+{
+	close(fd);
+	port_close(p);
+	tcp_peers_free(peers);
+}
+
 /* A reader of a transfer has more time than other readers. */
 static void test_a_slow_reader(void **state)
 {
 	struct tcp_peers *peers = NULL;
-	struct port_addr bound;
 	struct port *p;
 	int fd;
 
 	(void)state;
-	assert_int_equal(tcp_peers_new(&peers, 1, 1), 0);
-	p = open_with(&(struct tcp_config){ .peers = peers }, &bound);
-	fd = client_open(SOCK_STREAM, &bound);
-	ask(fd, "Give");
-	serve_claims(p);
+	p = open_to_peer(&peers, &fd);
 	write_limit = 1;
 	write_calls = 0;
 	reply(p, "first", true);
@@ -439,25 +455,18 @@ static void test_a_slow_reader(void **state)
 	assert_int_equal(tcp_n_conns(p), 0);
 	assert_int_equal(claimed.n_gone, 1);
 	write_limit = 0;
-	close(fd);
-	port_close(p);
-	tcp_peers_free(peers);
+	close_to_peer(p, peers, fd);
 }
 
 /* A peer has more time for a whole message than other clients. */
 static void test_a_slow_writer(void **state)
 {
 	struct tcp_peers *peers = NULL;
-	struct port_addr bound;
 	struct port *p;
 	int fd;
 
 	(void)state;
-	assert_int_equal(tcp_peers_new(&peers, 1, 1), 0);
-	p = open_with(&(struct tcp_config){ .peers = peers }, &bound);
-	fd = client_open(SOCK_STREAM, &bound);
-	ask(fd, "Give");
-	serve_claims(p);
+	p = open_to_peer(&peers, &fd);
 	reply(p, "all", false);
 	assert_int_equal(send(fd, "\1\0begin", 7, MSG_NOSIGNAL), 7);
 	pass_ms(p, 0);
@@ -465,9 +474,7 @@ static void test_a_slow_writer(void **state)
 	assert_int_equal(tcp_n_conns(p), 1);
 	pass_ms(p, 1);
 	assert_int_equal(tcp_n_conns(p), 0);
-	close(fd);
-	port_close(p);
-	tcp_peers_free(peers);
+	close_to_peer(p, peers, fd);
 }
 
 int main(void)
