@@ -694,6 +694,8 @@ $(B)/tests/unit/base/test_parent: LDFLAGS_ALL += -Wl,--wrap=clock_ns
 $(B)/tests/unit/base/test_starter: LDFLAGS_ALL += -Wl,--wrap=poll
 $(B)/tests/unit/config/test_runner: LDFLAGS_ALL += -Wl,--wrap=poll
 $(B)/tests/unit/base/test_sentence: LDFLAGS_ALL += -Wl,--wrap=vasprintf
+# It has a Landlock of its own.
+$(B)/tests/unit/daemon/test_confine: LDFLAGS_ALL += -Wl,--wrap=landlock_open,--wrap=landlock_allow,--wrap=landlock_enforce,--wrap=landlock_is_too_wide
 $(B)/tests/unit/zonemgr/test_publish: LDFLAGS_ALL += -Wl,--wrap=zone_set_put
 # Its memory ends where it says.
 $(B)/tests/unit/zone/test_edit_memory: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc,--wrap=free

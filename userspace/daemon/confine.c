@@ -3,6 +3,7 @@
 #include "daemon/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static struct {
 	char **written; /* folders with a rule, sorted */
 	size_t n;
 	bool is_on;
+	bool has_pid_file; /* with a rule of its own */
 	char problem[PATH_MAX + 256];
 	char next[PATH_MAX + 256]; /* of a configuration that is not in force yet */
 } confined;
@@ -61,6 +63,17 @@ static int add_folder_text(char ***list, size_t *n, const char *path, size_t n_b
 	return 0;
 }
 
+/* The folder of the file at PATH. False: the name is too long. */
+static bool read_folder(char folder[PATH_MAX], const char *path)
+{
+	const size_t n = landlock_folder_bytes(path);
+
+	if (n >= PATH_MAX)
+		return false;
+	snprintf(folder, PATH_MAX, "%.*s", n ? (int)n : 1, n ? path : ".");
+	return true;
+}
+
 static int add_written(struct folders *f, const char *path, size_t n)
 {
 	return add_folder_text(&f->written, &f->n_written, n ? path : ".", n ? n : 1);
@@ -90,6 +103,8 @@ static int add_by_key(void *user, const struct words_key *key, const char *text)
 		return 0;
 	if (!strcmp(key->path, "zones[].file") || !strcmp(key->path, "templates[].file"))
 		return add_zone_folder(f, text);
+	if (confined.has_pid_file && !strcmp(key->path, "server.pid-file"))
+		return 0;
 	if (!strcmp(key->path, "control.socket") || key->use == WORDS_WRITE)
 		return add_written(f, text, landlock_folder_bytes(text));
 	return key->use == WORDS_OWN || key->use == WORDS_FOLDER ?
@@ -181,10 +196,8 @@ static bool allow_folder(int rules, const char *path, enum landlock_right right)
 {
 	char above[PATH_MAX];
 
-	if (access(path, F_OK) && strlen(path) < sizeof(above)) {
-		snprintf(above, sizeof(above), "%.*s", (int)landlock_folder_bytes(path), path);
-		path = *above ? above : ".";
-	}
+	if (access(path, F_OK) && read_folder(above, path))
+		path = above;
 	return !landlock_is_too_wide(path) && !landlock_allow(rules, path, right);
 }
 
@@ -197,11 +210,8 @@ static void make_own_folders(const struct config *config)
 	if (config->storage)
 		(void)mkdir(config->storage, 0700);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (files[i] && strlen(files[i]) < sizeof(folder)) {
-			snprintf(folder, sizeof(folder), "%.*s",
-				 (int)landlock_folder_bytes(files[i]), files[i]);
+		if (files[i] && read_folder(folder, files[i]))
 			(void)mkdir(folder, 0755);
-		}
 }
 
 /* Leaves only those with a rule. */
@@ -233,12 +243,25 @@ static void allow_all(int rules, struct folders *f)
 /* Logs of files that stand directly in a wide folder, and devices. */
 static void allow_outputs(int rules, const struct config *config)
 {
-	const char *const files[] = { config->dnstap.file, config->query_log.file,
-				      config->pid_file };
+	const char *const files[] = { config->dnstap.file, config->query_log.file };
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (files[i] && !access(files[i], F_OK))
 			(void)!landlock_allow(rules, files[i], LANDLOCK_WRITE);
+}
+
+/* In a wide folder volleyd can neither make it later nor remove it; bpf/lock.h uses this one. */
+static void allow_pid_file(int rules, const char *path)
+{
+	char folder[PATH_MAX];
+	int fd;
+
+	if (!path || !read_folder(folder, path) || !landlock_is_too_wide(folder))
+		return;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd >= 0)
+		close(fd);
+	confined.has_pid_file = fd >= 0 && !landlock_allow(rules, path, LANDLOCK_WRITE);
 }
 
 /* --- What is not written ---------------------------------------------------------------------- */
@@ -260,8 +283,8 @@ static void tell_unwritten(const char *folder)
 	if (landlock_is_too_wide(folder))
 		snprintf(confined.next, sizeof(confined.next),
 			 "%s: nothing is written in this folder, since it has the files of others: "
-			 "give keys, logs, zone files that are written, the control socket and the "
-			 "pid file folders of their own",
+			 "give keys, logs, zone files that are written and the control socket "
+			 "folders of their own",
 			 folder);
 	else
 		snprintf(confined.next, sizeof(confined.next),
@@ -276,10 +299,9 @@ static void check_anchor(const char *path)
 {
 	char folder[PATH_MAX];
 
-	if (!path || *confined.next || strlen(path) >= sizeof(folder))
+	if (!path || *confined.next || !read_folder(folder, path))
 		return;
-	snprintf(folder, sizeof(folder), "%.*s", (int)landlock_folder_bytes(path), path);
-	if (landlock_is_too_wide(*folder ? folder : "."))
+	if (landlock_is_too_wide(folder))
 		snprintf(confined.next, sizeof(confined.next),
 			 "recursion.auto-trust-anchor: %s: it is not written, since the folder has "
 			 "the files of others: give it a folder of its own",
@@ -319,6 +341,7 @@ void confine_start(const struct config *config)
 		make_own_folders(config);
 		allow_all(rules, &f);
 		allow_outputs(rules, config);
+		allow_pid_file(rules, config->pid_file);
 		err = landlock_enforce(rules);
 	} else if (rules >= 0) {
 		close(rules);
