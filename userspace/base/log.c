@@ -114,10 +114,17 @@ static size_t written(int result, size_t cap)
 	return (size_t)result < cap ? (size_t)result : cap - 1;
 }
 
-/* The number of octets that follow this one in UTF-8. */
-static unsigned int n_following(unsigned char c)
+/* The number of octets that follow the first one in UTF-8. 0: none do, or they are not all there,
+ * as at the end of a text that was cut. */
+static unsigned int n_following(const unsigned char *at, size_t n)
 {
-	return c < 0xc2 || c > 0xf4 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+	const unsigned char c = at[0];
+	const unsigned int n_more = c < 0xc2 || c > 0xf4 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+
+	for (unsigned int i = 1; i <= n_more; i++)
+		if (i >= n || (at[i] & 0xc0) != 0x80)
+			return 0;
+	return n_more;
 }
 
 /*
@@ -158,7 +165,7 @@ static void clean_from(char *text, size_t n, unsigned char lowest)
 			i += n_order - 1;
 			continue;
 		}
-		n_left = n_following(c);
+		n_left = n_following((unsigned char *)text + i, n - i);
 		if (c < lowest || c == 0x7f || (c >= 0x80 && !n_left))
 			text[i] = '?';
 		if (c != 0xc2 || i + 1 == n || ((unsigned char)text[i + 1] & 0xe0) != 0x80)

@@ -161,6 +161,28 @@ static void test_no_commands_for_terminals(void **state)
 	}
 }
 
+/* Each octet of a character that was cut becomes '?': a journal shows no line that is not UTF-8. */
+static void test_cut_characters(void **state)
+{
+	static const char *const cut[] = { "\xc3", "\xc2", "\xe2\x82", "\xe2", "\xf0\x9f\x98" };
+	char text[2048], *at = text;
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		log_info("\xc3\xbc%s:%s", cut[i], cut[i]);
+	taken(text, sizeof(text));
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+		char expected[32];
+		const int n = (int)strlen(cut[i]);
+
+		snprintf(expected, sizeof(expected), " \xc3\xbc%.*s:%.*s\n", n, "???", n, "???");
+		at = strstr(at, expected);
+		assert_non_null(at);
+		at++;
+	}
+}
+
 /* Characters that change the order of a line or begin another one: each octet becomes '?'. */
 static void test_the_order_of_text_stays(void **state)
 {
@@ -442,6 +464,7 @@ int main(void)
 		captured(test_long_line_is_cut),
 		captured(test_control_characters_make_no_line),
 		captured(test_no_commands_for_terminals),
+		captured(test_cut_characters),
 		captured(test_the_order_of_text_stays),
 		captured(test_lines_of_threads_do_not_mix),
 		captured(test_nobody_reads_for_a_while),
