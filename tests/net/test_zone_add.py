@@ -195,6 +195,15 @@ def test_batch(lab, host, tmp_path):
     assert set(origins(host)) == {"d.test"} and is_refused(lab, "n8.test")
 
 
+def test_batch_tells_of_each_line(lab, host):
+    """Also of one whose sentence is cut in the middle of a character."""
+    long = "\u00fc" * 600
+    for names in [long], ["a.test", long, "b.test"]:
+        said = batch(host, "add", "\n".join(names))
+        assert said.returncode == 1 and said.stderr.count("\n") == 1, (said.stdout, said.stderr)
+    assert is_served(lab, "a.test") and is_served(lab, "b.test")
+
+
 def test_more_zones_than_the_cache_has_places_for(lab, host, tmp_path):
     first = tmp_path / "n0.test.zone"
     write_zone(first)

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline void json_put_int(json_t *object, const char *key, uint64_t value)
 {
@@ -17,6 +18,18 @@ static inline void json_put_int(json_t *object, const char *key, uint64_t value)
 static inline void json_put_text(json_t *object, const char *key, const char *value)
 {
 	json_object_set_new(object, key, json_string(value));
+}
+
+/* A sentence that says why something failed. It may be cut within a character, which is left out; a
+ * file's name in it may be no UTF-8. A new reference, or NULL: no memory. */
+static inline json_t *json_failure(const char *sentence)
+{
+	const size_t n = strlen(sentence);
+	json_t *text = json_stringn(sentence, n);
+
+	for (size_t n_cut = 1; !text && n_cut <= 3 && n_cut <= n; n_cut++)
+		text = json_stringn(sentence, n - n_cut);
+	return text ? text : json_string("it failed, with words that are not UTF-8");
 }
 
 static inline void json_put_bool(json_t *object, const char *key, bool value)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/json_put.h"
 #include "config/words.h"
 #include "control/rights.h"
 
@@ -32,13 +33,8 @@ static char *write_line(json_t *reply)
 
 char *ctl_request_refuse(const char *code, const char *sentence)
 {
-	json_t *reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error", sentence, "code", code);
-
-	/* Packing fails for a sentence that is not UTF-8: it may contain a file's name. */
-	if (!reply)
-		reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error",
-				  "it failed, with words that are not UTF-8", "code", code);
-	return write_line(reply);
+	return write_line(json_pack("{s:b, s:o, s:s}", "ok", 0, "error", json_failure(sentence),
+				    "code", code));
 }
 
 static const struct words_command *find_words(const char *name)

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/json_put.h"
 #include "daemon/zone_service.h"
 
 /* A client that waits for its zones. */
@@ -69,8 +70,8 @@ static void note_end_of_zone(struct call_of_zone *zone, int code, const char *er
 		json_array_append_new(c->done, json_string(zone->name));
 		return;
 	}
-	json_array_append_new(c->failed, json_pack("{s:s, s:s, s:s}", "zone", zone->name, "error",
-						   err, "code", err_name(code)));
+	json_array_append_new(c->failed, json_pack("{s:s, s:o, s:s}", "zone", zone->name, "error",
+						   json_failure(err), "code", err_name(code)));
 	if (c->code)
 		return;
 	c->code = code;

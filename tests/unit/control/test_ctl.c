@@ -61,9 +61,9 @@ static int run_attach(void *user, const json_t *args, json_t **result, char *err
 static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)user;
-	(void)args;
 	(void)result;
-	snprintf(err, err_cap, "bad byte \xff here");
+	snprintf(err, err_cap, "%s",
+		 strcmp(ctl_arg(args, 0), "cut") ? "bad byte \xff here" : "\xe2\x82\xac \xe2\x82");
 	return -EINVAL;
 }
 
@@ -194,6 +194,8 @@ static const struct exchange exchanges[] = {
 	{ "a sentence that is not UTF-8", "{\"v\":1,\"command\":\"detach\",\"args\":[\"eth0\"]}\n",
 	  "{\"ok\":false,\"error\":\"it failed, with words that are not "
 	  "UTF-8\",\"code\":\"EINVAL\"}\n" },
+	{ "a sentence that is cut", "{\"v\":1,\"command\":\"detach\",\"args\":[\"cut\"]}\n",
+	  "{\"ok\":false,\"error\":\"\xe2\x82\xac \",\"code\":\"EINVAL\"}\n" },
 	{ "too few arguments", "{\"v\":1,\"command\":\"attach\",\"args\":[]}\n",
 	  "{\"ok\":false,\"error\":\"usage: attach IF\",\"code\":\"usage\"}\n" },
 	{ "too many arguments", "{\"v\":1,\"command\":\"status\",\"args\":[\"a\"]}\n",
