@@ -12,6 +12,8 @@
 #include "config/member.h"
 #include "dns/name.h"
 
+#define LOGGED 8u /* zones without a template; one line counts the others */
+
 /*
  * COMING ─ published ─► STORING ─ stored ─► done    GOING ─ gone from the set and the store ─► OVER
  *    └─ the file does not load ─► OVER                                          OVER ─► done
@@ -152,8 +154,10 @@ static int make_added_config(const struct added *a, const char *name, const char
 
 static void tell_lost(struct added *a, const char *name, const char *template_name)
 {
-	log_error("zone %s: zone add has added it, and it is not served: templates has no %s", name,
-		  template_name);
+	if (a->n_lost < LOGGED)
+		log_error("zone %s: zone add has added it, and it is not served: templates has no "
+			  "%s",
+			  name, template_name);
 	if (!a->n_lost++)
 		snprintf(a->problem, sizeof(a->problem),
 			 "templates: %.63s is missing, by which zone add has added zones, such as "
@@ -193,9 +197,16 @@ static int recall_added_zone(void *user, const uint8_t *apex, const struct store
 
 int added_recall(struct added *a)
 {
+	int err;
+
 	a->n_lost = 0;
 	a->problem[0] = '\0';
-	return a->store ? store_each_zone(a->store, recall_added_zone, a) : 0;
+	err = a->store ? store_each_zone(a->store, recall_added_zone, a) : 0;
+	if (a->n_lost > LOGGED)
+		log_error("zones: %zu more zones that zone add has added are not served, because "
+			  "their templates are missing",
+			  a->n_lost - LOGGED);
+	return err;
 }
 
 void added_reconfigure(struct added *a)
@@ -203,8 +214,8 @@ void added_reconfigure(struct added *a)
 	a->is_reconfigured = true;
 }
 
-/* A zone whose template has gone keeps its settings until the next start. */
-static void reconfigure_zone(struct added *a, struct zones_entry *entry)
+/* A zone whose template has gone keeps its settings until the next start. Counts these zones. */
+static void reconfigure_zone(struct added *a, struct zones_entry *entry, size_t *n_kept)
 {
 	struct config_zone config;
 	struct note note;
@@ -213,7 +224,7 @@ static void reconfigure_zone(struct added *a, struct zones_entry *entry)
 	read_note_of(entry, &note);
 	err = make_added_config(a, entry->name, note.template_name, note.file, &config);
 	if (err) {
-		if (err == ERR_NOT_FOUND)
+		if (err == ERR_NOT_FOUND && (*n_kept)++ < LOGGED)
 			log_warn("zone %s: templates has no %s any more: the zone keeps its "
 				 "settings until volleyd is restarted",
 				 entry->name, note.template_name);
@@ -226,7 +237,7 @@ static void reconfigure_zone(struct added *a, struct zones_entry *entry)
 
 static void reconfigure_all(struct added *a)
 {
-	size_t n = zones_n(a->zones);
+	size_t n = zones_n(a->zones), n_kept = 0;
 	bool had_lost = a->n_lost;
 
 	a->is_reconfigured = false;
@@ -234,8 +245,12 @@ static void reconfigure_all(struct added *a)
 		struct zones_entry *entry = zones_entry_at(a->zones, i);
 
 		if (entry->is_member && zones_is_added(entry) && !zones_is_leaving(entry))
-			reconfigure_zone(a, entry);
+			reconfigure_zone(a, entry, &n_kept);
 	}
+	if (n_kept > LOGGED)
+		log_warn("zones: %zu more zones keep their settings until volleyd is restarted, "
+			 "because their templates are missing",
+			 n_kept - LOGGED);
 	if (had_lost && added_recall(a))
 		log_error("zones that zone add has added: %s", err_text(-ENOMEM));
 }

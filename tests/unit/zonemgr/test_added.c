@@ -8,6 +8,7 @@
 #include "cache/memory.h"
 #include "engine/engine.h"
 #include "tests/lib/must.h"
+#include "tests/unit/base/capture.h"
 #include "tests/unit/config/configtext.h"
 #include "tests/unit/store/storing.h"
 #include "zone/set.h"
@@ -340,23 +341,42 @@ static void test_it_goes_during_a_start(void **state)
 	assert_int_equal(zones_n(zones), 1);
 }
 
-static void test_a_zone_without_its_template_is_told(void **state)
+/* Zones of a template that is missing: lost0 and so on. */
+static void store_lost_zones(unsigned int n)
 {
 	const struct store_zone note = { .group = "gone", .group_bytes = 4 };
-	const uint8_t lost[NAME_FOLDED_BYTES] = "\4lost";
+	uint8_t apex[NAME_FOLDED_BYTES] = "\5lost";
 	struct store_batch *batch;
-	char err[512];
 
-	(void)state;
 	assert_int_equal(store_begin(store, &batch), 0);
-	assert_int_equal(store_put_zone(batch, lost, &note), 0);
+	for (unsigned int i = 0; i < n; i++) {
+		apex[5] = (uint8_t)('0' + i);
+		assert_int_equal(store_put_zone(batch, apex, &note), 0);
+	}
 	assert_int_equal(store_commit(batch), 0);
-	assert_int_equal(added_remove(added, "Lost.", on_changed, NULL, err, sizeof(err)),
+}
+
+static void test_zones_without_their_template_are_told(void **state)
+{
+	char err[512], log[4096];
+	unsigned int n = 0;
+
+	store_lost_zones(10);
+	assert_int_equal(added_remove(added, "Lost7.", on_changed, NULL, err, sizeof(err)),
 			 ERR_NOT_FOUND);
 	assert_non_null(strstr(err, "its template gone is missing"));
 	assert_int_equal(added_remove(added, "last", on_changed, NULL, err, sizeof(err)),
 			 ERR_NOT_FOUND);
 	assert_string_equal(err, "last: no such zone");
+	assert_int_equal(capture(state), 0);
+	assert_int_equal(added_recall(added), 0);
+	assert_true(taken(log, sizeof(log)) > 0);
+	assert_int_equal(release(state), 0);
+	for (const char *at = log; (at = strstr(at, ": zone lost")); at++)
+		n++;
+	assert_int_equal(n, 8);
+	assert_non_null(strstr(log, "zones: 2 more zones"));
+	assert_non_null(strstr(added_problem(added), "gone is missing"));
 }
 
 int main(void)
@@ -368,7 +388,7 @@ int main(void)
 		cmocka_unit_test(test_it_is_to_go_when_the_configuration_names_it),
 		cmocka_unit_test(test_a_start_publishes_all_at_once),
 		cmocka_unit_test(test_it_goes_during_a_start),
-		cmocka_unit_test(test_a_zone_without_its_template_is_told),
+		cmocka_unit_test(test_zones_without_their_template_are_told),
 	};
 	int rc;
 
