@@ -384,6 +384,15 @@ zone "." { type hint; file "root"; };
 """
 
 
+def import_with_zones(folder):
+    return run(BIN / "volleyctl",
+               "import",
+               folder / "pdns.conf",
+               "--zones",
+               folder / "new",
+               check=False)
+
+
 def test_bind(tmp_path):
     """Zones of named.conf stay in their files; their keys are in a database."""
     (tmp_path / "named.conf").write_text(BIND.replace("%FOLDER", str(tmp_path)))
@@ -399,12 +408,7 @@ def test_bind(tmp_path):
             "('one.lab', 257, 1, 1, ?)", (new_key(), ))
         keys.execute("INSERT INTO domainmetadata (domain, kind, content) "
                      "VALUES ('one.lab', 'NSEC3PARAM', '1 0 0 -')")
-    done = run(BIN / "volleyctl",
-               "import",
-               tmp_path / "pdns.conf",
-               "--zones",
-               tmp_path / "new",
-               check=False)
+    done = import_with_zones(tmp_path)
     config = yaml.safe_load(done.stdout)
     assert done.returncode == 3, done.stderr
     one, two = config["zones"]
@@ -424,12 +428,7 @@ def test_no_database(tmp_path, content):
     path.write_bytes(content) if content is not None else os.mkfifo(path)
     (tmp_path / "pdns.conf"
      ).write_text(f"launch=gsqlite3\ngsqlite3-database={path}\nlocal-address=127.0.0.1\n")
-    done = run(BIN / "volleyctl",
-               "import",
-               tmp_path / "pdns.conf",
-               "--zones",
-               tmp_path / "new",
-               check=False)
+    done = import_with_zones(tmp_path)
     assert done.returncode == 1 and \
         f"pdns.conf:2: gsqlite3-database: not carried over: {path}: " in done.stderr
     done = run(BIN / "volleyctl", "import", tmp_path / "pdns.conf", check=False)
@@ -453,12 +452,7 @@ def imported_alone(folder, setting, zones):
     (folder / "pdns.conf").write_text(
         f"launch=gsqlite3\ngsqlite3-database={folder}/pdns.sqlite3\ngsqlite3-dnssec=yes\n"
         f"local-address=127.0.0.1\n{setting}\n")
-    done = run(BIN / "volleyctl",
-               "import",
-               folder / "pdns.conf",
-               "--zones",
-               folder / "new",
-               check=False)
+    done = import_with_zones(folder)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, yaml.safe_load(done.stdout), done.stderr.splitlines()
 
