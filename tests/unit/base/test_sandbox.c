@@ -45,6 +45,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/base/sandboxed.h"
+
 #define K(kind) (1u << SANDBOX_##kind)
 #define ALL     ((1u << SANDBOX_N_OF_THREADS) - 1)
 #define CLOSED  (ALL | K(BROKER) | K(CONNECTOR))
@@ -427,18 +429,6 @@ static int run_sandboxed(enum sandbox_kind kind)
 		return HAS_WORKED;
 	sandbox_tick();
 	return result ? (int)(intptr_t)result : *sandbox_problem() ? ALL_WELL : NOT_COUNTED;
-}
-
-/* The exit status of a process that runs `run`; -1: it was killed. */
-static int status_of(int (*run)(enum sandbox_kind), enum sandbox_kind kind)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (!pid)
-		_exit(run(kind));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static bool counts(const struct sandbox_row *row, enum sandbox_kind kind)

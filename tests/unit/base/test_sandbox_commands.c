@@ -13,20 +13,10 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/base/sandboxed.h"
+
 /* What the process tells by its exit status. */
 enum { ALL_WELL, NO_SANDBOX, HAS_WORKED, IS_REFUSED };
-
-/* The exit status of a process that runs `run`; -1: it was killed. */
-static int status_of(int (*run)(enum sandbox_kind), enum sandbox_kind kind)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (!pid)
-		_exit(run(kind));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 /* What commands of zones[].verify do. */
 static const char command_script[] =

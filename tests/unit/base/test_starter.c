@@ -24,6 +24,7 @@
 #include "base/started.h"
 #include "tests/lib/must.h"
 #include "tests/lib/parenttest.h"
+#include "tests/lib/sendfds.h"
 #include "tests/lib/tmpfolder.h"
 
 static bool is_short;
@@ -65,26 +66,6 @@ static int next_fd(void)
 	return fd;
 }
 
-static void send_octets(int fd, const void *octets, size_t n, unsigned int n_fds)
-{
-	static const int fds[4];
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(fds))];
-	} control = { .head = { .cmsg_level = SOL_SOCKET,
-				.cmsg_type = SCM_RIGHTS,
-				.cmsg_len = CMSG_LEN(n_fds * sizeof(int)) } };
-	struct iovec part = { (void *)(uintptr_t)octets, n };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	memcpy(CMSG_DATA(&control.head), fds, n_fds * sizeof(int));
-	if (n_fds) {
-		message.msg_control = control.room;
-		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-	}
-	MUST(sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)n);
-}
-
 static void takes_only_whole_requests(void **state)
 {
 	static const struct {
@@ -109,7 +90,8 @@ static void takes_only_whole_requests(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int code;
 
-		send_octets(pair[0], cases[i].words, cases[i].n, cases[i].n_fds);
+		MUST(sendfds(pair[0], cases[i].words, cases[i].n, cases[i].n_fds) ==
+		     (ssize_t)cases[i].n);
 		code = starter_receive(pair[1], &request);
 		if (code != cases[i].want)
 			fail_msg("case %zu: %d", i, code);

@@ -26,6 +26,7 @@
 #include "config/config.h"
 #include "config/runner_process.h"
 #include "tests/lib/parenttest.h"
+#include "tests/lib/sendfds.h"
 #include "tests/lib/tmpfolder.h"
 
 static const struct runner_zone of = { "example.net.", "/the/file", 7 };
@@ -293,15 +294,6 @@ static struct runner_request *request_of(uint32_t kind)
 /* Sends the octets to a process, with that number of descriptors; then it still runs. */
 static void assert_ignored(const void *octets, size_t n, unsigned int n_fds)
 {
-	static const int fds[4];
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(fds))];
-	} control = { .head = { .cmsg_level = SOL_SOCKET,
-				.cmsg_type = SCM_RIGHTS,
-				.cmsg_len = CMSG_LEN(n_fds * sizeof(int)) } };
-	struct iovec part = { (void *)(uintptr_t)octets, n };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	struct config config = { .path = tmpfolder_file };
 	int pair[2], status;
 	pid_t pid;
@@ -313,13 +305,8 @@ static void assert_ignored(const void *octets, size_t n, unsigned int n_fds)
 		runner_process(pair[1], &config, false);
 	}
 	close(pair[1]);
-	memcpy(CMSG_DATA(&control.head), fds, n_fds * sizeof(int));
-	if (n_fds) {
-		message.msg_control = control.room;
-		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-	}
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(sendmsg(pair[0], &message, MSG_NOSIGNAL), n);
+		assert_int_equal(sendfds(pair[0], octets, n, n_fds), n);
 	close(pair[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
