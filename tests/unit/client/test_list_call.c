@@ -49,6 +49,17 @@ static const struct talk refused[] = {
 	{ NULL, NULL },
 };
 
+static const struct talk wrong[] = {
+	{ "[]", "{\"ok\":false,\"error\":\"wrong\",\"code\":\"EINVAL\"}" },
+	{ NULL, NULL },
+};
+
+static const struct talk empty_end[] = {
+	{ "[]", "{\"ok\":true,\"result\":{\"zones\":[{\"name\":\"a.\"}],\"next\":\"a.\"}}" },
+	{ "[\"--after\",\"a.\"]", "{\"ok\":true,\"result\":{\"zones\":[]}}" },
+	{ NULL, NULL },
+};
+
 static const struct talk none[] = {
 	{ "[]", "{\"ok\":true,\"result\":{\"zones\":[]}}" },
 	{ NULL, NULL },
@@ -162,6 +173,12 @@ static const struct list_row list_rows[] = {
 	  "{\"zones\": [\n"
 	  "{\"name\":\"a.\"}\n",
 	  "volleyctl: zone list: later\n" },
+	{ "usage", wrong, LIST_JSON, "[]", 2, "", "volleyctl: zone list: wrong\n" },
+	{ "an empty last page", empty_end, LIST_JSON, "[]", 0,
+	  "{\"zones\": [\n"
+	  "{\"name\":\"a.\"}\n"
+	  "]}\n",
+	  "" },
 	{ "no zones", none, LIST_TEXT, "[]", 0, "zones: none\n", "" },
 	{ "no zones, as a document", none, LIST_JSON, "[]", 0, "{\"zones\": [\n]}\n", "" },
 	{ "no zones, as lines", none, LIST_JSON_LINES, "[]", 0, "", "" },

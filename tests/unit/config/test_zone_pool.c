@@ -19,7 +19,8 @@ static const char head[] = "server: {listen: [192.0.2.53], storage: /s}\n"
 			   "keys: [{name: k, secret: MDEyMzQ1Njc4OWFiY2RlZg==}]\n"
 			   "remotes: [{name: r, address: [192.0.2.1]}]\n"
 			   "signing: [{name: p}]\n"
-			   "templates: [{name: t, primaries: [r]}, {name: u, primaries: [r]}]\n"
+			   "templates: [{name: t, primaries: [r]}, {name: u, primaries: [r]},\n"
+			   "            {name: v}, {name: w}]\n"
 			   "zones:\n"
 			   "  - {name: made., file: /z/made, catalog: produce}\n";
 
@@ -29,6 +30,7 @@ static const struct {
 	const char *without, *with;
 } differences[] = {
 	{ "template", "template: t", "template: u" },
+	{ "template", "template: v", "template: w" },
 	{ "verify", "", "verify: [check]" },
 	{ "verify", "verify: [check]", "verify: [check, more]" },
 	{ "verify-timeout", "verify: [check]", "verify: [check], verify-timeout: 7s" },
@@ -186,6 +188,23 @@ static void trimming_frees_what_no_zone_has(void **state)
 	}
 }
 
+/* Settings that were the last ones, and that trimming has freed, are made anew. */
+static void the_last_ones_may_be_trimmed(void **state)
+{
+	struct zone_pool *pool = zone_pool_new();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct config_zone zone = { .transfer_s = 7 };
+
+		config_zone_unref(zone_pool_share(pool, &zone));
+		assert_int_equal(zone_pool_n(pool), 1);
+		zone_pool_trim(pool);
+		assert_int_equal(zone_pool_n(pool), 0);
+	}
+	zone_pool_free(pool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +213,7 @@ int main(void)
 		cmocka_unit_test(the_root_copy_has_settings_of_its_own),
 		cmocka_unit_test(name_and_file_stay),
 		cmocka_unit_test(trimming_frees_what_no_zone_has),
+		cmocka_unit_test(the_last_ones_may_be_trimmed),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 
 #define N_ZONES 3000u
@@ -24,12 +25,17 @@ static char names[N_ZONES][16];
 static uint8_t apexes[N_ZONES][NAME_FOLDED_BYTES];
 static size_t n_all;
 static size_t n_walked;
+static uint64_t spent_ns; /* that each walk takes at least */
 
 /* As zones_walk(). */
 static void walk_given(const void *user, const uint8_t *from, bool is_with, zones_walk_fn *each,
 		       void *each_user)
 {
+	const uint64_t end_ns = clock_ns() + spent_ns;
+
 	(void)user;
+	while (spent_ns && clock_ns() < end_ns)
+		;
 	for (size_t i = 0; i < n_all; i++) {
 		int order = from ? name_canonical_cmp(all[i]->apex, from) : 1;
 
@@ -65,6 +71,7 @@ static int forget_given(void **state)
 	for (size_t i = 0; i < n_all; i++)
 		free(all[i]);
 	n_all = n_walked = 0;
+	spent_ns = 0;
 	return 0;
 }
 
@@ -176,6 +183,30 @@ static void test_page_is_short(void **state)
 	assert_in_range(n_walked, 1, ZONE_LIST_ROWS + 1);
 }
 
+/* A page ends when its time is over: with one row at least, or without any if none of the zones
+ * that were looked at is wanted. */
+static void test_slow_page_ends(void **state)
+{
+	char found[64];
+	json_t *page;
+
+	(void)state;
+	spent_ns = ZONE_LIST_NS;
+	add_many();
+	page = ask_page("");
+	assert_int_equal(count_rows(page), 1);
+	assert_string_equal(json_string_value(json_object_get(page, "next")), "z0000.test.");
+	json_decref(page);
+	n_walked = 0;
+	page = ask_page("--state stale");
+	assert_int_equal(count_rows(page), 0);
+	assert_non_null(json_object_get(page, "next"));
+	json_decref(page);
+	assert_int_equal(n_walked, ZONE_LIST_LOOK);
+	assert_int_equal(ask_pages("--after z2997.test.", found, sizeof(found)), 2);
+	assert_string_equal(found, "z2998.test. z2999.test.");
+}
+
 /* Zones that come and go between two pages: the place is a name, and the name need not exist. */
 static void test_place_is_a_name(void **state)
 {
@@ -201,11 +232,13 @@ static void test_wants(void **state)
 	} rows[] = {
 		{ "", ". com. a.com. b.com. x.b.com. b.org. bb.org." },
 		{ "--state stale", "b.com. bb.org." },
-		{ "--state loading", "x.b.com." },
+		{ "--state loading", "a.com. x.b.com." },
+		{ "--state serving", ". com. b.org." },
 		{ "*.com", "a.com. b.com. x.b.com." },
 		{ "*.com --after a.com", "b.com. x.b.com." },
 		{ "*.com --after b.org", "" },
 		{ "*.com --after .", "a.com. b.com. x.b.com." },
+		{ "*.org --after a.com", "b.org. bb.org." },
 		{ "b*", "b.com. b.org. bb.org." },
 		{ "B.COM", "b.com." },
 		{ "?.com", "a.com. b.com." },
@@ -219,6 +252,7 @@ static void test_wants(void **state)
 	add_given(".", ZONES_SERVING);
 	add_given("com.", ZONES_SERVING);
 	add_given("a.com.", ZONES_SERVING);
+	all[n_all - 1]->loading.is_queued = true;
 	add_given("b.com.", ZONES_STALE);
 	add_given("x.b.com.", ZONES_NEW);
 	add_given("b.org.", ZONES_SERVING);
@@ -325,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_pages, forget_given),
 		cmocka_unit_test_teardown(test_page_is_short, forget_given),
+		cmocka_unit_test_teardown(test_slow_page_ends, forget_given),
 		cmocka_unit_test_teardown(test_place_is_a_name, forget_given),
 		cmocka_unit_test_teardown(test_wants, forget_given),
 		cmocka_unit_test_teardown(test_domain_is_walked, forget_given),

@@ -177,7 +177,8 @@ static void a_damaged_index(void **state)
 	assert_in_range(make_room(UINT32_MAX), 15 * SET_BYTES, 16 * SET_BYTES);
 }
 
-/* Of more zones than one call looks at, the next call goes on behind them. */
+/* Of more zones than one call looks at, the next call goes on behind them; and a call that finds
+ * nothing looks at all. */
 static void many_zones_in_turn(void **state)
 {
 	const struct store_zone quiet = { .serial = 1, .file_serial = 1 };
@@ -191,13 +192,17 @@ static void many_zones_in_turn(void **state)
 		MUST(!store_put_zone(batch, storing_name(name), &quiet));
 	}
 	MUST(!store_commit(batch));
-	append("a.", 1, 6, 6);
 	append("lastofall.", 1, 3, 3);
+	assert_in_range(make_room(UINT32_MAX), 2 * SET_BYTES, 3 * SET_BYTES);
+	append("a.", 1, 6, 6);
+	append("lastofall.", 3, 5, 5);
 	assert_in_range(make_room(UINT32_MAX), 5 * SET_BYTES, 6 * SET_BYTES);
-	assert_chain("lastofall.", 1, 3);
+	assert_chain("lastofall.", 3, 5);
 	append("a.", 6, 11, 11);
 	assert_in_range(make_room(UINT32_MAX), 2 * SET_BYTES, 3 * SET_BYTES);
 	assert_chain("a.", 6, 11);
+	assert_in_range(make_room(UINT32_MAX), 5 * SET_BYTES, 6 * SET_BYTES);
+	append("a.", 11, 16, 16);
 	assert_in_range(make_room(UINT32_MAX), 5 * SET_BYTES, 6 * SET_BYTES);
 	assert_int_equal(make_room(UINT32_MAX), 0);
 }

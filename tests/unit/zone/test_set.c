@@ -235,6 +235,29 @@ static void keeps_what_readers_have(void **state)
 	zone_set_free(set);
 }
 
+/* However many zones come and go, one after the other, the directory keeps its single entry. */
+static void does_not_grow_by_changes(void **state)
+{
+	struct zone_set *set = set_of(apexes, 0, 0);
+	struct zone_set_place place = { 0 };
+	uint8_t name[256];
+	char text[64];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct zone_member member = { .apex = name };
+
+		snprintf(text, sizeof(text), "z%u.test.", i);
+		member.apex_len = wire_of(name, text);
+		assert_int_equal(zone_set_put(set, &member), 0);
+		zone_set_remove(set, name, member.apex_len);
+		zone_set_reclaim(set);
+	}
+	assert_null(zone_set_next(set, &place));
+	assert_int_equal(place.bucket, 1);
+	zone_set_free(set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +269,7 @@ int main(void)
 		cmocka_unit_test(holds_many),
 		cmocka_unit_test(changes_while_it_is_read),
 		cmocka_unit_test(keeps_what_readers_have),
+		cmocka_unit_test(does_not_grow_by_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,14 +134,14 @@ static void configure(unsigned n, const char *more)
 	run_until(&is_done);
 }
 
-#ifdef __SANITIZE_ADDRESS__
-size_t __sanitizer_get_current_allocated_bytes(void); /* of libasan, which has no header */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+size_t __sanitizer_get_current_allocated_bytes(void); /* of libasan and libtsan */
 #endif
 
 /* The octets that the program has from malloc(). */
 static size_t heap_bytes(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return __sanitizer_get_current_allocated_bytes();
 #else
 	const struct mallinfo2 info = mallinfo2();
@@ -238,14 +238,25 @@ static void test_an_idle_zone_costs_its_content(void **state)
 		before = published.set;                            \
 	} while (0)
 
+static unsigned count_loads(void)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < zones_n(zones); i++)
+		n += zones_at(zones, i)->loading.n_ended;
+	return n;
+}
+
 static void test_what_has_not_changed_costs_nothing(void **state)
 {
 	const struct zone_set *before = published.set;
+	const unsigned n_loads = count_loads();
 
 	(void)state;
 	configure(N_ZONES, "");
 	assert_int_equal(code_of_reload, 0);
 	assert_cost(0, 0, false);
+	assert_int_equal(count_loads(), n_loads);
 }
 
 static void test_each_changed_file_is_read(void **state)
