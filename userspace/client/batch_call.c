@@ -167,9 +167,12 @@ static void run_batch(struct batch *b, int fd)
 		json_t *args = json_deep_copy(b->options);
 		size_t n = args ? take_names(b, args) : 0;
 
-		if (n)
+		if (n) {
 			goes_on = ask_batch(b, fd, args, n);
-		else if (b->n == sizeof(b->lines) - 1 && !memchr(b->lines, '\n', b->n)) {
+		} else if (!args) {
+			say_failed(b, err_text(-ENOMEM));
+			goes_on = false;
+		} else if (b->n == sizeof(b->lines) - 1 && !memchr(b->lines, '\n', b->n)) {
 			say_failed(b, "a line is too long");
 			goes_on = false;
 		}
